@@ -35,7 +35,12 @@ from kbx_tui.search.evidence.scores import FEEDBACK_WEIGHT, TITLE_BONUS, Compone
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Filters, SearchRequest
-from kbx_tui.search.retrieval.document_pass import TopKRequest, best_documents, moved_towards
+from kbx_tui.search.retrieval.document_pass import (
+    TopKRequest,
+    best_documents,
+    moved_towards,
+    titles_holding,
+)
 
 LIMIT = 10
 GROUP = 1 << 16
@@ -224,10 +229,10 @@ class Check:
         names_nobody = not self._retriever._named(scores.query, fast=False).spans
         if scores is full.as_typed and names_nobody:
             for language, single in terms.in_titles.items():
-                if not single:
-                    continue
-                titled, shares = self._generation.title_words.holding(single, language)
-                bm25[titled] += TITLE_BONUS * shares
+                titles = self._generation.snapshot.titles
+                rows = [row for row in range(len(titles)) if words.language_of(row) == language]
+                for row, share in titles_holding(titles, rows if single else (), single, language):
+                    bm25[row] += TITLE_BONUS * share
         return bm25
 
 

@@ -108,7 +108,7 @@ class EntitySettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     types: Annotated[
         tuple[str, ...], about("page types that are entities, besides person, project and team")
-    ] = ("lab", "company")
+    ] = ("lab", "company", "organization", "organisation")
     tags: Annotated[
         int, about("notes with a tag from which the tag is an entity; 0 = none", ge=0, le=10_000)
     ] = 0

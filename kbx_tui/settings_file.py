@@ -21,6 +21,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from kbx_tui.config import DedupSettings, Settings
 from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.knowledge.toml_text import load_toml
 from kbx_tui.knowledge.vault import CONFIG_NAME, resolve_links
 from kbx_tui.object_store.store_uri import require_no_credentials
 from kbx_tui.state_file import read_regular_file
@@ -101,10 +102,8 @@ def _read(root: Path) -> dict[str, Any]:
             f"{file} cannot be read: {reason}; make it readable UTF-8 text"
         ) from error
     try:
-        return tomlkit.parse(text).unwrap()
-    except RecursionError as error:
-        raise ConfigError(f"{file} is not valid: it is nested too deeply") from error
-    except TOMLKitError as error:
+        return load_toml(text)
+    except ValueError as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from error
 
 

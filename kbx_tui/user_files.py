@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -28,6 +29,13 @@ def user_cache_folder() -> Path:
 LOG_NAME = "kbx-tui.log"
 LOG_BYTES = 1_000_000
 """Size at which the log is rotated; one older file is kept."""
+LOG_FORMAT = "%(asctime)s %(levelname)s %(module)s:%(lineno)d %(message)s"
+LOG_RECORD = re.compile(
+    r"^(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d+ "
+    r"(?P<level>[A-Z]+) (?P<module>\w+):(?P<line>\d+) ",
+    re.MULTILINE,
+)
+"""The beginning of a record of that format."""
 
 
 def log_path() -> Path:
@@ -54,6 +62,6 @@ def open_log() -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        handler.setFormatter(logging.Formatter(LOG_FORMAT))
         log.addHandler(handler)
         log.setLevel(logging.INFO)

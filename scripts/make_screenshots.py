@@ -1,6 +1,6 @@
 """Write the pictures in `screenshots/`: the real app on a fresh copy of the demo.
 
-uv run python scripts/make_screenshots.py [FOLDER]
+uv run python -m scripts.make_screenshots [FOLDER]
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import asyncio
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kbx_tui import KnowledgeBase
@@ -61,14 +63,21 @@ async def shoot(
         file.write_text(app.export_screenshot(title="kbx"), encoding="utf-8")
 
 
+@contextmanager
+def fresh_demo() -> Iterator[Path]:
+    """Provide an indexed copy of the demo, away from the state of whoever runs this."""
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ[FOLDER_VARIABLE] = str(Path(scratch) / "demo")
+        os.environ["KBX_STATE_DIR"] = scratch
+        base = install_demo()
+        KnowledgeBase(base).index()
+        yield base
+
+
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots").absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        os.environ[FOLDER_VARIABLE] = str(Path(scratch) / "demo")
-        os.environ["KBX_STATE_DIR"] = scratch  # no theme of whoever runs this
-        base = install_demo()
-        KnowledgeBase(base).index()
+    with fresh_demo() as base:
         for name, theme, size, keys in SHOTS:
             asyncio.run(shoot(base, folder / name, theme, size, keys))
             print(folder / name)

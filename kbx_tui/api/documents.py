@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
-from kbx_tui.errors import NotFound
+from kbx_tui.errors import EmbeddingError, NotFound
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.path_filter import complete, holds, nearest_path, similar
+from kbx_tui.index.path_filter import complete, holds, nearest_path, similar_paths
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import is_one_of
 from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_page
@@ -45,12 +45,14 @@ from kbx_tui.search.link_records import (
     DocumentLinks,
     LinkedDocument,
     LinkOverview,
+    RelatedDocuments,
     UnlinkedMention,
 )
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY, UnfinishedFilter, type_names
+from kbx_tui.search.results.answer import vector_notes
 from kbx_tui.search.results.facets import Facets
 from kbx_tui.search.retrieval.scope import find_scope
 
@@ -66,8 +68,14 @@ SETTLED_NS = 2_000_000_000
 
 Naming = tuple[str, Entity | None, str]
 """Path of a document, the entity if it is about one, and one of its names."""
-NameTable = dict[str, list[Naming]]
-"""By first word of the name, folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameTable:
+    by_word: Mapping[str, Sequence[Naming]]
+    """What has a name, by the first word of that name, folded."""
+    paths: Mapping[str, str]
+    """The page that a path or id is of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,8 @@ class Documents:
         self._names: tuple[Snapshot, NameTable] | None = None
         self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
+        self._current: tuple[Snapshot | None, dict[str, PublicPage]] = None, {}
+        """Pages found to be as they were indexed, by path."""
 
     @classmethod
     def of(cls, session: Session) -> Documents:
@@ -166,18 +176,27 @@ class Documents:
         self._keep_page(path, known)
         return known[1]
 
-    def is_current(self, path: str) -> bool:
-        """Return whether a page is as it was indexed."""
-        page = self.public_page(path)
-        return page is not None and self.is_as_indexed(page)
+    def changed(self, paths: Iterable[str]) -> list[str]:
+        """Return those pages that are not as they were indexed, or gone, sorted."""
+        snapshot = self._session.snapshot()
+        if self._current[0] is not snapshot or len(self._current[1]) > PUBLIC_PAGES:
+            self._current = snapshot, {}
+        current, changed = self._current[1], []
+        for path in paths:
+            page = self.public_page(path)
+            if page is not None and (current.get(path) is page or self.is_as_indexed(page)):
+                current[path] = page
+            else:
+                changed.append(path)
+        return sorted(changed)
 
     def index_changed(self, paths: Sequence[str]) -> bool:
         """Index pages that changed, if that is possible now; return whether any became current."""
         from kbx_tui.api.file_writer import FileWriter  # reading needs none of it
 
         FileWriter(self._session).index_edited(paths, at_once=True)
-        snapshot = self._session.snapshot()
-        return any(path not in snapshot.row_of or self.is_current(path) for path in paths)
+        snapshot, changed = self._session.snapshot(), self.changed(paths)
+        return any(path not in snapshot.row_of or path not in changed for path in paths)
 
     def may_hide(self, path: str) -> bool:
         """Return whether a page as it is now has redacted parts, or has moved elsewhere with them.
@@ -214,22 +233,10 @@ class Documents:
         """Return the number of documents of each kind, sorted by kind."""
         return dict(sorted(Counter(self._session.snapshot().kinds).items()))
 
-    def paths_of(self, names: Iterable[str]) -> set[str]:
+    def paths_of(self, texts: Iterable[str]) -> set[str]:
         """Return the paths of the documents that some texts are the path or id of."""
-        generation = self._session.fresh_index().generation()
-        snapshot, entities = generation.snapshot, generation.entities
-        others, paths = set[str](), set[str]()
-        for name in names:
-            if name in snapshot.row_of:
-                paths.add(name)
-            elif (entity := entities.get(name)) is not None:
-                paths.add(entity.path)
-            elif ":" in name and not any(map(str.isspace, name)):
-                others.add(name)
-        for name in others.difference(self.ids(paths).values()):  # slow, and rarely needed
-            if name in snapshot.ids:
-                paths.add(snapshot.paths[snapshot.ids.index(name)])
-        return paths - {""}
+        known = self._name_table().paths
+        return {known[text] for text in texts if text in known}
 
     def ids(self, paths: Collection[str]) -> Mapping[str, str]:
         """Return the ids of documents by path; a page has the id of its entity."""
@@ -272,7 +279,7 @@ class Documents:
         Each is (path, entity, name as indexed). The entity is None for a document about none, and
         the path of an entity without a page is empty.
         """
-        text, table = text.casefold(), self._name_table()
+        text, table = text.casefold(), self._name_table().by_word
         for word in {"", *_WORD.findall(text)}:  # looked up by first word: a base has thousands
             for path, owner, name in table.get(word, ()):
                 folded = name.casefold()
@@ -349,7 +356,7 @@ class Documents:
             self._session.fresh_index().generation().snapshot.paths,
             replace_surrogates(text),
         )
-        return complete(paths, text, self._session.root, limit) or similar(paths, text, limit)
+        return complete(paths, text, self._session.root, limit) or similar_paths(paths, text, limit)
 
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
         """Return completions of the unfinished filter (`unfinished_filter`) that ends a query."""
@@ -393,19 +400,23 @@ class Documents:
     def _name_table(self) -> NameTable:
         snapshot = self._session.snapshot()
         if self._names is None or self._names[0] is not snapshot:
-            rows = zip(snapshot.paths, snapshot.ids, snapshot.titles, strict=True)
+            rows = list(zip(snapshot.paths, snapshot.ids, snapshot.titles, strict=True))
             namings: list[Naming] = [
                 (path, None, name) for path, *names in rows for name in (path, *names)
             ]
+            paths = {document_id: path for path, document_id, _ in rows}
             for entity in snapshot.entities:
                 names = (entity.id, entity.name, *entity.aliases, *entity.emails)
                 namings += [(entity.path, entity, name) for name in names]
-            table: NameTable = {}
+                if entity.path:
+                    paths[entity.id] = entity.path
+            paths |= {path: path for path, *_ in rows}
+            by_word: dict[str, list[Naming]] = {}
             for naming in namings:
                 first = _WORD.search(naming[2].casefold())
                 if naming[2]:
-                    table.setdefault(first[0] if first else "", []).append(naming)
-            self._names = snapshot, table
+                    by_word.setdefault(first[0] if first else "", []).append(naming)
+            self._names = snapshot, NameTable(by_word, paths)
         return self._names[1]
 
     def _entity_types(self) -> frozenset[str]:
@@ -458,6 +469,27 @@ class Links:
         """Return the links to and from a document, by path, id, title or alias. Raises NotFound."""
         self._session.ensure_indexed()
         return self._links().of(self._path(replace_surrogates(name)))
+
+    def related(self, name: str, limit: int) -> RelatedDocuments:
+        """Return what is related to a document; see `KnowledgeBase.related`."""
+        from kbx_tui.search.related import RelatedSearch  # links need none of it
+
+        session = self._session
+        session.ensure_indexed()
+        path, links = self._path(replace_surrogates(name)), self._links()
+        generation, notes, vectors = session.fresh_index().generation(), list[str](), None
+        try:
+            embedder = session.embedder()
+            vectors = generation.vectors(model=embedder.model, dimension=embedder.dimension)
+            notes += vector_notes(vectors.coverage.share, vectors.coverage.missing)
+        except EmbeddingError as error:
+            notes.append(f"meaning was not compared: {error}")
+        muted = session.settings.search.muted_documents
+        search = RelatedSearch(generation.snapshot, links.graph, vectors)
+        found = search.find(path, limit + len(muted))
+        related = tuple(each for each in found if each.path not in muted)[:limit]
+        title = generation.snapshot.titles[generation.snapshot.row_of[path]]
+        return RelatedDocuments(path, title, related, (*notes, *session.outdated_notes()))
 
     def check(self, path: str | None = None) -> tuple[BrokenLink, ...]:
         """Return the links that lead to nothing, by path and line, with documents likely meant.

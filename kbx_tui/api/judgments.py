@@ -30,7 +30,7 @@ from kbx_tui.evaluation.exchange import (
     read_judgment_file,
     write_judgment_file,
 )
-from kbx_tui.evaluation.judged_evidence import JudgedEvidence, KeptEvidence, Progress
+from kbx_tui.evaluation.judged_evidence import JudgedEvidence, KeptEvidence, Progress, Retrieve
 from kbx_tui.evaluation.judgments import (
     JudgedQuery,
     Judgment,
@@ -50,7 +50,6 @@ from kbx_tui.evaluation.runs import (
     Knob,
     Mode,
     ProgressCallback,
-    Retrieve,
     Run,
     Sweep,
     measure,

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import FactKind
     from kbx_tui.search.browse import BaseContents
     from kbx_tui.search.evidence.evidence import Evidence
+    from kbx_tui.search.link_records import RelatedDocuments
     from kbx_tui.search.request import Tuning
     from kbx_tui.search.results.response import SearchResponse, Snippet
     from kbx_tui.search.why_not import WhyNot
@@ -443,6 +444,17 @@ class KnowledgeBase:
     def contents(self) -> BaseContents:
         """Return what the base holds by type and tag, and queries that find something in it."""
         return self.documents.contents(self.links.titles_to_ask_for())
+
+    def related(self, document: str, limit: int = 10) -> RelatedDocuments:
+        """Return the documents related to one, by path, id, title or alias, each with the reason.
+
+        They say the same, link to it or to the same pages, or share its people and projects. Where
+        there are no vectors, meaning does not count, and a note says so. Raises NotFound with the
+        nearest path, OutOfRange for a limit below 1, IndexFault and IndexForeign.
+        """
+        if limit < 1:
+            raise OutOfRange(f"limit must be 1 or more, got {limit}")
+        return self.links.related(document, limit)
 
     def experts(
         self,

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 
 import click
 
-import kbx_tui
-from kbx_tui import __version__
 from kbx_tui.cli import app, options
 from kbx_tui.cli.base_command import Group, run
 from kbx_tui.cli.commands import (
+    doctor,
     entities,
     evaluation,
     history,
@@ -33,6 +31,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         entities.experts_command,
         entities.entity_command,
         entities.links_command,
+        entities.related_command,
         search.bases_command,
         history.history_command,
     ),
@@ -50,6 +49,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         index.index_command,
         index.status_command,
         index.check_command,
+        doctor.doctor_command,
         index.store_command,
         settings.config_command,
         settings.trust_command,
@@ -120,15 +120,7 @@ for command in chain.from_iterable(SECTIONS.values()):
 
 
 def print_version(context: click.Context) -> None:
-    """Print version, bundled model and build: a digest of the code, wherever it is installed."""
-    from kbx_tui.embedding import BUNDLED_MODEL
-
-    digest = sha256()
-    package = Path(kbx_tui.__file__).parent
-    for file in sorted(package.rglob("*.py")):
-        digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
-    build = digest.hexdigest()[:12]
-    click.echo(f"kbx-tui {__version__} · model {BUNDLED_MODEL} · build {build}")
+    click.echo(doctor.version_line())
     context.exit()
 
 

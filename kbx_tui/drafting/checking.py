@@ -41,6 +41,9 @@ from kbx_tui.similarity.similarity_engine import SimilarityEngine
 MATCHES = 8
 NEAREST = 6
 """Known texts of a draft that the pair model is asked about, those with the highest scores."""
+UNRELATED = 2
+"""The most of them that share no word with the draft and are not near it by vector: an update in
+other words (`Has moved to Lund`) is among the first, and each costs time."""
 
 
 def check_drafts(
@@ -132,17 +135,23 @@ def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[Draf
 
 
 def _deciding(check: DraftCheck) -> list[SimilarityMatch | BatchMatch]:
-    """Return the nearest known texts, fields that the draft names first."""
-    own = [
-        match.known
-        for match in check.matches
-        if match.is_own and (is_near(match.known.pair) or _is_named_field(check.text, match.known))
-    ]
+    """Return the nearest known texts, fields that the draft names first.
+
+    The last of them may be facts that have nothing in common with the draft but the entity.
+    """
+    own = [match.known for match in check.matches if match.is_own]
+    related, others = list[SimilarityMatch | BatchMatch](check.repeats), list[SimilarityMatch]()
+    for known in own:
+        if is_near(known.pair) or _is_named_field(check.text, known):
+            related.append(known)
+        elif not known.field:
+            others.append(known)
 
     def rank(known: SimilarityMatch | BatchMatch) -> tuple[bool, float]:
         return _is_named_field(check.text, known), known.pair.score
 
-    return nlargest(NEAREST, [*own, *check.repeats], key=rank)
+    nearest = nlargest(NEAREST, related, key=rank)
+    return [*nearest, *nlargest(min(UNRELATED, NEAREST - len(nearest)), others, key=rank)]
 
 
 def _is_named_field(text: str, known: SimilarityMatch | BatchMatch) -> bool:
@@ -165,7 +174,11 @@ def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> 
         for match in check.matches
         for pair in [match.known.pair]
     ]
-    near = [match for match in matches if match.known.score >= FLOOR or _says_something(match)]
+    near = [
+        match
+        for match in matches
+        if (match.known.score >= FLOOR and is_near(match.known.pair)) or _says_something(match)
+    ]
     repeats = [
         replace(repeat, pair=pairs.get(id(repeat.pair), repeat.pair)) for repeat in check.repeats
     ]

@@ -31,7 +31,7 @@ from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity.compared_words import analyse_words, word_set
 from kbx_tui.similarity.conflict_guard import NEGATION
 from kbx_tui.similarity.judging import CERTAIN
-from kbx_tui.similarity.pair_score import FLOOR, require_threshold
+from kbx_tui.similarity.pair_score import FLOOR, is_near, require_threshold
 
 
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
@@ -57,6 +57,8 @@ def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
         place = f"{exact.known.source_path}:{exact.known.line}"
         reason = f"already done, in {place}" if exact.known.done else f"already in {place}"
         is_sure = _has_same_kind(check, exact) and not exact.known.done
+        if check.draft.date and exact.known.date not in ("", check.draft.date):
+            is_sure, reason = False, f"{reason}, of {exact.known.date}"  # what happened twice?
         return Verdict("exact", Choice("skip"), is_sure, f"{reason}{_kind(check, exact)}", exact)
     if same:
         reason = f"says the same as the draft {same.text!r}"
@@ -117,11 +119,11 @@ def _nearest(check: DraftCheck) -> str:
 
     The model is hardly ever in doubt that texts say different things, and is sometimes wrong where
     they share few words; so what is similar by its score is looked at, whatever the model says.
+    Other texts are in a check only where the model sees a relation or is in doubt.
     """
     known = [(match.known.score, match.known.text) for match in check.matches if match.is_own]
-    known += [(repeat.pair.score, repeat.text) for repeat in check.repeats]
-    score, text = max(known, default=(0.0, ""))
-    return text if score >= FLOOR else ""
+    known += [(each.pair.score, each.text) for each in check.repeats if each.pair.score >= FLOOR]
+    return max(known, default=(0.0, ""))[1]
 
 
 def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
@@ -153,21 +155,24 @@ def _decide_alike(
 ) -> Verdict:
     known, text = match.known, check.written or check.draft.text
     existing = match.written or known.text
+    by_model = known.pair.judged is not None
+    is_same = by_model and known.relation == "duplicate"
     merged = one_sentence(text, existing)
+    if is_same and _count_words(merged) > max(map(_count_words, (text, existing))):
+        merged = ""  # joined, the two would say one thing twice
     if merged == existing:
         reason = f"adds nothing to {known.text!r}"
         return Verdict("near", Choice("skip"), False, reason, match)
     if merged:
         is_sure = _says_all_of(check, match) and known.judgement.certainty >= CERTAIN
         return Verdict("near", Choice("merge", ids, merged), is_sure, reason, match)
-    by_model = known.pair.judged is not None
     if by_model and known.relation == "refines":
-        if _count_words(text) > _count_words(existing):
+        if _count_words(text) >= _count_words(existing):  # on a tie nothing may be lost
             proposal = Choice("merge", ids, merged_text(text, existing))
             return Verdict("near", proposal, False, f"says more than {known.text!r}", match)
         reason = f"says less than {known.text!r}"
         return Verdict("near", Choice("skip"), False, reason, match)
-    if by_model and known.relation == "duplicate":
+    if is_same:
         return Verdict("near", Choice("skip"), False, reason, match)
     reason = f"is similar to {known.text!r}, and each says something that the other does not"
     return Verdict("near", Choice("create"), False, reason, match)
@@ -283,5 +288,6 @@ def _counting(matches: Sequence[DraftMatch], threshold: float | None) -> list[Dr
     return [
         match
         for match in matches
-        if match.known.pair.is_known(match.known.threshold if threshold is None else threshold)
+        if (is_near(match.known.pair) or match.known.field)
+        and match.known.pair.is_known(match.known.threshold if threshold is None else threshold)
     ]

@@ -8,13 +8,11 @@ needed to find a model by name. Nothing here downloads.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import brief, encodable, find_model_file, load_tokenizer
+from kbx_tui.embedding.embedder import encodable, find_model_file, load_tokenizer, model_errors
 from kbx_tui.errors import RerankerError
 from kbx_tui.system import usable_cores
 
@@ -28,7 +26,7 @@ class CrossEncoder:
     def __init__(self, folder: Path, model_file: Path) -> None:
         """Load the model with its tokenizer. Raises RerankerError."""
         self.folder = folder
-        with self._translating_errors("be loaded"):
+        with model_errors(RerankerError, f"the model in {folder} cannot be loaded"):
             import onnxruntime
 
             options = onnxruntime.SessionOptions()
@@ -48,7 +46,7 @@ class CrossEncoder:
         vary with the padding. Text beyond the token limit is truncated. Raises RerankerError, also
         if the output is not one finite number.
         """
-        with self._translating_errors("run"):
+        with model_errors(RerankerError, f"the model in {self.folder} cannot run"):
             first, second = encodable([query, text])
             encoding = self._tokenizer.encode(first, second)
             inputs = {
@@ -72,23 +70,12 @@ class CrossEncoder:
             raise RerankerError(f"the model in {self.folder} returns {score} as a score")
         return score
 
-    @contextmanager
-    def _translating_errors(self, action: str) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:  # any error of onnxruntime or tokenizers, or a missing package
-            raise RerankerError(
-                f"the model in {self.folder} cannot {action} ({brief(error)})"
-            ) from error
 
-
-def open_cross_encoder(
-    model: str, *, relative_to: Path | None = None, cache_dir: Path | None = None
-) -> CrossEncoder:
+def open_cross_encoder(model: str, *, relative_to: Path | None = None) -> CrossEncoder:
     """Return the loaded model for the setting ``[search] reranker``; downloads nothing.
 
     The setting is a folder (absolute, below ``~`` or relative to ``relative_to``, by default the
-    current folder) or the name of a fastembed model in ``cache_dir``, by default fastembed's cache.
+    current folder) or the name of a model in fastembed's cache.
     Raises RerankerError with a message of one sentence.
     """
     folder = (relative_to or Path()).absolute() / Path(model).expanduser()
@@ -97,7 +84,7 @@ def open_cross_encoder(
             raise RerankerError(f"the folder {folder} does not exist")
         from kbx_tui.embedding.download import cached_cross_encoder  # loads fastembed
 
-        return CrossEncoder(*cached_cross_encoder(model, cache_dir))
+        return CrossEncoder(*cached_cross_encoder(model))
     folder = folder.resolve()
     if not (folder / "tokenizer.json").is_file():
         raise RerankerError(f"the folder {folder} has no tokenizer.json")

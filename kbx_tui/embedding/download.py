@@ -12,7 +12,7 @@ from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.embedding.embedder import OFFLINE_HINT, ModelSource, brief
+from kbx_tui.embedding.embedder import OFFLINE_HINT, ModelSource, model_errors
 from kbx_tui.errors import EmbeddingError, RerankerError
 
 Listing = dict[str, Any]
@@ -22,10 +22,10 @@ HUB_TIMEOUT = 2.0
 """Seconds to wait for the hub; leaves room in 5 seconds for importing fastembed."""
 
 
-def from_fastembed(name: str, cache_dir: Path | None = None) -> ModelSource:
+def from_fastembed(name: str) -> ModelSource:
     """Return the embedding model that fastembed lists as ``name``, downloading it if needed.
 
-    ``cache_dir`` defaults to that of fastembed ($FASTEMBED_CACHE_PATH, else a temporary folder).
+    The cache is that of fastembed ($FASTEMBED_CACHE_PATH, else a temporary folder).
     Raises EmbeddingError: at once for an unknown name, within 5 seconds if the hub is unreachable.
     """
     from fastembed import TextEmbedding
@@ -36,11 +36,9 @@ def from_fastembed(name: str, cache_dir: Path | None = None) -> ModelSource:
         raise EmbeddingError(
             f"{name!r} is neither a folder nor a model of fastembed{guess}; {OFFLINE_HINT}"
         )
-    try:
-        folder = _cached(listing, cache_dir) or _download(listing, cache_dir)
-    except Exception as error:  # of huggingface_hub, httpx or the system
-        failure = f"the model {listing['model']!r} could not be downloaded ({brief(error)})"
-        raise EmbeddingError(f"{failure}; {OFFLINE_HINT}") from error
+    failure = f"the model {listing['model']!r} could not be downloaded"
+    with model_errors(EmbeddingError, failure, f"; {OFFLINE_HINT}"):
+        folder = _cached(listing) or _download(listing)
     return ModelSource(
         name=listing["model"],
         folder=folder,
@@ -50,13 +48,13 @@ def from_fastembed(name: str, cache_dir: Path | None = None) -> ModelSource:
     )
 
 
-def cached_cross_encoder(name: str, cache_dir: Path | None = None) -> tuple[Path, Path]:
+def cached_cross_encoder(name: str) -> tuple[Path, Path]:
     """Return folder and ONNX file of a cross-encoder in the cache of fastembed; uses no network.
 
     Raises RerankerError for an unknown name, and for a model that has not been downloaded.
     """
     listing = _cross_encoder(name)
-    if (folder := _cached(listing, cache_dir)) is None:
+    if (folder := _cached(listing)) is None:
         model = listing["model"]
         raise RerankerError(
             f"the model {model!r} has not been downloaded; `kbx reranker {model} --download` does"
@@ -64,20 +62,17 @@ def cached_cross_encoder(name: str, cache_dir: Path | None = None) -> tuple[Path
     return folder, folder / listing["model_file"]
 
 
-def download(name: str, cache_dir: Path | None = None) -> None:
+def download(name: str) -> None:
     """Download a cross-encoder into the cache of fastembed, unless it is there.
 
     Raises RerankerError: at once for an unknown name, within 5 seconds if the hub is unreachable.
     """
     listing = _cross_encoder(name)
-    try:
-        if _cached(listing, cache_dir) is None:
-            _download(listing, cache_dir)
-    except Exception as error:  # of huggingface_hub, httpx or the system
-        raise RerankerError(
-            f"the model {listing['model']!r} could not be downloaded ({brief(error)}); a "
-            "folder with model.onnx and tokenizer.json works offline"
-        ) from error
+    failure = f"the model {listing['model']!r} could not be downloaded"
+    remedy = "; a folder with model.onnx and tokenizer.json works offline"
+    with model_errors(RerankerError, failure, remedy):
+        if _cached(listing) is None:
+            _download(listing)
 
 
 def silence_libraries() -> None:
@@ -91,10 +86,8 @@ def silence_libraries() -> None:
 
 
 def _cross_encoder(name: str) -> Listing:
-    try:
+    with model_errors(RerankerError, "fastembed cannot be imported"):
         from fastembed.rerank.cross_encoder import TextCrossEncoder
-    except ImportError as error:
-        raise RerankerError(f"fastembed cannot be imported ({brief(error)})") from error
     silence_libraries()
     listing, guess = _find(name, TextCrossEncoder.list_supported_models())
     if listing is None:
@@ -110,25 +103,25 @@ def _find(name: str, listings: list[Listing]) -> tuple[Listing | None, str]:
     return None, f", the nearest is {by_name[nearest[0]]['model']!r}" if nearest else ""
 
 
-def _cached(listing: Listing, cache_dir: Path | None) -> Path | None:
+def _cached(listing: Listing) -> Path | None:
     try:
-        return _fetch(listing, cache_dir, local_files_only=True)
+        return _fetch(listing, local_files_only=True)
     except Exception:  # whatever is wrong with the cache, downloading fixes it
         return None
 
 
-def _download(listing: Listing, cache_dir: Path | None) -> Path:
+def _download(listing: Listing) -> Path:
     """Download a model into the cache; raises within 5 seconds if no server answers."""
     _require_answer(listing["sources"]["hf"])
-    return _fetch(listing, cache_dir, local_files_only=False)
+    return _fetch(listing, local_files_only=False)
 
 
-def _fetch(listing: Listing, cache_dir: Path | None, *, local_files_only: bool) -> Path:
+def _fetch(listing: Listing, *, local_files_only: bool) -> Path:
     # Not TextEmbedding(name), which sleeps between retries for too long before it fails.
     from fastembed import TextEmbedding
     from fastembed.common.utils import define_cache_dir
 
-    cache = str(define_cache_dir(str(cache_dir) if cache_dir else None))
+    cache = str(define_cache_dir())
     files = [listing["model_file"], *listing["additional_files"]]
     folder = Path(
         TextEmbedding.download_files_from_huggingface(

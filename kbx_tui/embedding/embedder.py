@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding import BUNDLED_MODEL
-from kbx_tui.errors import EmbeddingError
+from kbx_tui.errors import EmbeddingError, KbxError
 from kbx_tui.safe_text import replace_surrogates
 
 if TYPE_CHECKING:
@@ -230,6 +231,15 @@ _load_tokenizer_once = cache(load_tokenizer)
 """Used for counting: one tokenizer, shared by all embedders of the process."""
 
 OFFLINE_HINT = 'model = "bundled" works offline'
+
+
+@contextmanager
+def model_errors(fault: type[KbxError], failure: str, remedy: str = "") -> Iterator[None]:
+    """Raise `fault` for any error within, be it of a model's libraries, the hub or the system."""
+    try:
+        yield
+    except Exception as error:
+        raise fault(f"{failure} ({brief(error)}){remedy}") from error
 
 
 def brief(error: Exception) -> str:

@@ -7,7 +7,7 @@ model does not need fastembed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
@@ -23,10 +23,10 @@ from kbx_tui.embedding.embedder import (
     TokenCounter,
     Vector,
     Vectors,
-    brief,
     encodable,
     from_folder,
     load_tokenizer,
+    model_errors,
     normalize,
     read_max_tokens,
 )
@@ -44,14 +44,12 @@ SMALL_BATCH = 4
 """Number of texts up to which the session for queries is used, which is already loaded."""
 
 
-def open_embedder(
-    model: str = "bundled", *, cache_dir: Path | None = None, threads: int | None = None
-) -> Embedder:
+def open_embedder(model: str = "bundled", *, threads: int | None = None) -> Embedder:
     """Return the embedder for ``model``, the value of ``[embedding] model``.
 
     This is ``bundled``, a folder with an ONNX model and its tokenizer, ``gemini`` (see
-    `embedding/gemini.py`), or a name that fastembed lists, which is downloaded to ``cache_dir``
-    unless it is there. Only such a name loads fastembed here. A local model embeds many texts with
+    `embedding/gemini.py`), or a name that fastembed lists, which is downloaded unless it is in
+    fastembed's cache. Only such a name loads fastembed here. A local model embeds many texts with
     ``threads`` threads, by default one per usable core.
     Raises EmbeddingError within 5 seconds, with a message of one sentence.
     """
@@ -67,7 +65,7 @@ def open_embedder(
         raise EmbeddingError(f"the model folder {folder} does not exist; {OFFLINE_HINT}")
     from kbx_tui.embedding.download import from_fastembed  # loads fastembed
 
-    return LocalEmbedder(from_fastembed(model, cache_dir), threads)
+    return LocalEmbedder(from_fastembed(model), threads)
 
 
 def is_remote(model: str) -> bool:
@@ -106,7 +104,7 @@ class LocalEmbedder(TokenCounter):
             threads=1 if len(texts) <= SMALL_BATCH else self._threads or usable_cores()
         )
         ordered = encodable([texts[row] for row in order])
-        with self._translating_errors("run"):
+        with self._cannot("run"):
             rows = np.stack(list(session.passage_embed(ordered, batch_size=BATCH_SIZE)))
         vectors = np.empty_like(rows, dtype=np.float32)
         vectors[order] = rows
@@ -114,7 +112,7 @@ class LocalEmbedder(TokenCounter):
 
     def embed_query(self, text: str) -> Vector:
         session = self._session(threads=1)
-        with self._translating_errors("run"):
+        with self._cannot("run"):
             (row,) = session.query_embed(encodable([text]))
         vector: Vector = normalize(np.asarray([row], dtype=np.float32))[0]
         return vector
@@ -122,17 +120,13 @@ class LocalEmbedder(TokenCounter):
     def _session(self, threads: int) -> Session:
         with self._loading:  # threads that ask at the same time must not load the model twice
             if threads not in self._sessions:
-                with self._translating_errors("be loaded"):
+                with self._cannot("be loaded"):
                     self._sessions[threads] = _load(self._source, threads)
             return self._sessions[threads]
 
-    @contextmanager
-    def _translating_errors(self, action: str) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:  # any of onnxruntime or fastembed
-            failure = f"the model in {self._source.folder} cannot {action} ({brief(error)})"
-            raise EmbeddingError(f"{failure}; {OFFLINE_HINT}") from error
+    def _cannot(self, action: str) -> AbstractContextManager[None]:
+        failure = f"the model in {self._source.folder} cannot {action}"
+        return model_errors(EmbeddingError, failure, f"; {OFFLINE_HINT}")
 
 
 def _load(source: ModelSource, threads: int) -> Session:

@@ -7,8 +7,8 @@ module loads neither onnxruntime nor the tokenizer: the first pair does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import BUNDLED, brief, encodable, load_tokenizer
+from kbx_tui.embedding.embedder import BUNDLED, encodable, load_tokenizer, model_errors
 from kbx_tui.errors import EmbeddingError
 
 JudgedRelation = Literal["same", "refines", "conflict", "different"]
@@ -42,7 +42,7 @@ class PairModel:
     def __init__(self, model: Path = MODEL) -> None:
         """Load the model. Raises EmbeddingError with a message of one sentence."""
         self._file = model
-        with self._translating_errors("be loaded"):
+        with self._cannot("be loaded"):
             import onnxruntime
 
             options = onnxruntime.SessionOptions()
@@ -73,19 +73,13 @@ class PairModel:
         for row, (tokens, token_kinds) in enumerate(rows):
             ids[row, : len(tokens)] = tokens
             kinds[row, : len(tokens)] = token_kinds
-        with self._translating_errors("run"):
+        with self._cannot("run"):
             (output,) = self._session.run(None, {"input_ids": ids, "token_kinds": kinds})
         return np.asarray(output, np.float32)
 
-    @contextmanager
-    def _translating_errors(self, action: str) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:  # any of onnxruntime or tokenizers, or a missing package
-            raise EmbeddingError(
-                f"the pair model {self._file} cannot {action} ({brief(error)}); "
-                "install kbx-tui again"
-            ) from error
+    def _cannot(self, action: str) -> AbstractContextManager[None]:
+        failure = f"the pair model {self._file} cannot {action}"
+        return model_errors(EmbeddingError, failure, "; install kbx-tui again")
 
 
 def join_tokens(one: list[int], other: list[int]) -> tuple[list[int], list[int]]:

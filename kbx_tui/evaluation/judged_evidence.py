@@ -1,8 +1,7 @@
 """The Evidence of judged queries, to measure any setting of the knobs without searching again.
 
-Settings that differ only in alpha, or that keep the same entities, share their score lines. These
-are padded to 16, 32, 64 ... documents and stacked by width, so that a few array operations rank
-hundreds of queries, each with its own alpha.
+Settings that differ only in alpha, or that keep the same entities, share the score lines of a
+query, which are computed once and rank all of these settings at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 
 from kbx_tui.evaluation.judgments import Grades, JudgedQuery
 from kbx_tui.evaluation.metrics import CUTOFF, ideal_gain
-from kbx_tui.evaluation.runs import Retrieve
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import (
     Array,
@@ -33,8 +31,10 @@ from kbx_tui.search.ranking.entities import choose_entities
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import Preset, Tuning
 
-POOL_LIMIT = 64 * 1024 * 1024
+LINES_LIMIT = 64 * 1024 * 1024
+"""Bytes of score lines above which they are computed again."""
 
+Retrieve = Callable[[str], Evidence]
 Progress = Callable[[int, int], bool | None]
 """Called with the number of queries done and the total; True stops."""
 
@@ -92,13 +92,12 @@ class JudgedEvidence:
 
     @property
     def bytes(self) -> int:
-        return self._compactor.bytes + self._pool.bytes
+        return self._compactor.bytes + sum(graded.bytes for graded in self._graded.values())
 
     def add(self, query: JudgedQuery, evidence: Evidence, tuning: Tuning) -> None:
         self.queries.append(query)
         self.evidence.append(self._compactor.compact(evidence))
         self._ideal.append(ideal_gain(query.grades))
-        self._slots.clear()
         self._prepare(len(self) - 1, tuning)
 
     def regrade(self, queries: Sequence[JudgedQuery], tuning: Tuning) -> list[JudgedQuery]:
@@ -115,147 +114,83 @@ class JudgedEvidence:
             if query != before:
                 self.queries[number] = query
                 self._ideal[number] = ideal_gain(query.grades)
-                self._slots.clear()
-                for key in [key for key in self._slot_of if key[0] == number]:
-                    del self._slot_of[key]
+                for key in [key for key in self._graded if key[0] == number]:
+                    del self._graded[key]
+                for keys in self._keys.values():
+                    keys.pop(number, None)
                 self._prepare(number, tuning)
         return list(newest.values())
 
     def measure(self, tunings: Sequence[Tuning]) -> Measured:
-        if self._pool.bytes > POOL_LIMIT:
+        if self.bytes - self._compactor.bytes > LINES_LIMIT:
             self._clear()
-        slots = np.array([self._slots_of(tuning) for tuning in tunings], np.int64)
-        slots = slots.reshape(len(tunings), len(self))
-        values, column = np.unique([tuning.alpha for tuning in tunings], return_inverse=True)
-        different, place = np.unique(slots * len(values) + column[:, None], return_inverse=True)
-        slot, alpha = np.divmod(different, max(len(values), 1))
-        gain, judged, found = self._pool.top_ten(slot, values[alpha])
-        ndcg = gain[place].reshape(slots.shape) / np.array(self._ideal)
-        return Measured(ndcg, (judged / np.maximum(found, 1.0))[place].reshape(slots.shape))
+        places: defaultdict[Tuning, list[int]] = defaultdict(list)
+        for place, tuning in enumerate(tunings):
+            places[without_alpha(tuning)].append(place)
+        settings = [(setting, self._keys[setting], some) for setting, some in places.items()]
+        alphas = np.array([tuning.alpha for tuning in tunings])
+        gain, judged = (np.zeros((len(tunings), len(self))) for _ in range(2))
+        for number in range(len(self)):
+            alike: defaultdict[LinesKey, list[int]] = defaultdict(list)
+            for setting, keys, some in settings:
+                alike[keys.get(number) or self._key(number, setting)] += some
+            for key, some in alike.items():
+                gain[some, number], judged[some, number] = self._graded[key].top_ten(alphas[some])
+        return Measured(gain / np.array(self._ideal), judged)
 
-    def _slots_of(self, tuning: Tuning) -> Slots:
-        key = without_alpha(tuning)
-        if key not in self._slots:
-            slots = [self._slot(number, tuning) for number in range(len(self))]
-            self._slots[key] = np.array(slots, np.int64)
-        return self._slots[key]
-
-    def _slot(self, number: int, tuning: Tuning) -> int:
-        evidence = self.evidence[number]
-        ranking = Ranking(evidence, tuning, *choose_entities(evidence, tuning))
-        key = number, lines_key(ranking)
-        if key not in self._slot_of:
+    def _key(self, number: int, setting: Tuning) -> LinesKey:
+        """Return the key of the lines of a query under a setting, computed if they are not yet."""
+        evidence, grades = self.evidence[number], self.queries[number].grades
+        ranking = Ranking(evidence, setting, *choose_entities(evidence, setting))
+        key = self._keys[setting][number] = number, lines_key(ranking)
+        if key not in self._graded:
             lines = ScoreLines.of(ranking, CUTOFF)
-            grades = self.queries[number].grades
-            self._slot_of[key] = self._pool.add(lines, evidence.paths, grades)
-        return self._slot_of[key]
+            self._graded[key] = _GradedLines.of(lines, evidence.paths, grades)
+        return key
 
     def _prepare(self, number: int, tuning: Tuning) -> None:
         # one threshold for each set of entities that a threshold can select
         scores = {1.0, *(min(entity.score, 1.0) for entity in self.evidence[number].entities)}
         for threshold in scores:
-            self._slot(number, replace(tuning, entity_threshold=threshold))
+            self._key(number, without_alpha(replace(tuning, entity_threshold=threshold)))
 
     def _clear(self) -> None:
-        self._pool = LinePool()
-        self._slot_of: dict[tuple[int, Hashable], int] = {}
-        self._slots: dict[Tuning, Slots] = {}
+        self._graded: dict[LinesKey, _GradedLines] = {}
+        self._keys: defaultdict[Tuning, dict[int, LinesKey]] = defaultdict(dict)
 
 
-NARROWEST = 16
-AT_ONCE = 2048
-FIELDS = 7
-ANSWERED, PARENT, OPENED, KNOWN_ITEM, ALWAYS, GAIN, JUDGED = range(FIELDS)
+LinesKey = tuple[int, Hashable]
+"""The number of a query, and the key of its score lines."""
 DISCOUNTS = np.log2(np.arange(2, CUTOFF + 2))
 
-Slots = NDArray[np.int64]
 
+@dataclass(frozen=True, slots=True)
+class _GradedLines:
+    lines: ScoreLines
+    gain: Scores
+    """`2^grade - 1` of each of the documents, 0 for one without a grade."""
+    judged: Flags
 
-class LinePool:
-    def __init__(self) -> None:
-        self._width: list[int] = []
-        self._position: list[int] = []
-        self._tables: defaultdict[int, list[Scores]] = defaultdict(list)
-        self._factors: list[float] = []
-        self._is_flat: list[bool] = []
-        self._stacked: dict[int, Scores] = {}
-
-    def __len__(self) -> int:
-        return len(self._width)
+    @classmethod
+    def of(cls, lines: ScoreLines, paths: Sequence[str], grades: Grades) -> _GradedLines:
+        known = [grades.get(paths[row]) for row in lines.rows.tolist()]
+        gain = np.array([2.0 ** (grade or 0) - 1.0 for grade in known], np.float64)
+        return cls(lines, gain, np.array([grade is not None for grade in known], np.bool_))
 
     @property
     def bytes(self) -> int:
-        return sum(2 * 8 * FIELDS * width for width in self._width)
+        return 8 * 6 * len(self.lines)
 
-    def add(self, lines: ScoreLines, paths: Sequence[str], grades: Grades) -> int:
-        width = NARROWEST
-        while width < len(lines):
-            width *= 2
-        table = np.zeros((FIELDS, width))
-        table[ANSWERED, : len(lines)] = lines.answered
-        table[PARENT, : len(lines)] = lines.parent
-        table[OPENED, : len(lines)] = lines.opened
-        table[KNOWN_ITEM, : len(lines)] = lines.is_known_item
-        table[ALWAYS, : len(lines)] = lines.is_always_result
-        for place, row in enumerate(lines.rows.tolist()):
-            grade = grades.get(paths[row])
-            if grade is not None:
-                table[GAIN, place], table[JUDGED, place] = 2.0**grade - 1.0, 1.0
-        self._position.append(len(self._tables[width]))
-        self._tables[width].append(table)
-        self._stacked.pop(width, None)
-        self._width.append(width)
-        self._factors.append(lines.factor)
-        self._is_flat.append(lines.is_flat)
-        return len(self._width) - 1
-
-    def top_ten(self, slots: Slots, alphas: Scores) -> tuple[Scores, Scores, Scores]:
-        """Return gain, number judged and number found in the top 10 of each line and its alpha.
-
-        All have shape (m,). The gain is the discounted cumulative gain of `2^grade - 1`.
-        """
-        gain, judged, found = (np.zeros(len(slots)) for _ in range(3))
-        widths = np.array(self._width)[slots]
-        positions, factors = np.array(self._position)[slots], np.array(self._factors)[slots]
-        alphas = np.where(np.array(self._is_flat)[slots], 1.0, alphas)
-        for width in np.unique(widths).tolist():
-            numbers = np.flatnonzero(widths == width)
-            if width not in self._stacked:
-                self._stacked[width] = np.stack(self._tables[width])
-            for start in range(0, len(numbers), AT_ONCE):
-                some = numbers[start : start + AT_ONCE]
-                batch = self._stacked[width][positions[some]]
-                final = _final(batch, factors[some], alphas[some])
-                gain[some], judged[some], found[some] = _first_ten(final, batch)
-        return gain, judged, found
-
-
-def _final(tables: Scores, factors: Scores, alphas: Scores) -> Scores:
-    """Return final scores as `ScoreLines.final` does, with one alpha per table; shape (m, n)."""
-    alpha = alphas[:, None]
-    blended = alpha * tables[:, ANSWERED] + (1.0 - alpha) * tables[:, PARENT]
-    final = factors[:, None] * blended + tables[:, OPENED]
-    final[tables[:, KNOWN_ITEM] > 0.0] = 1.0
-    is_result: Flags = (blended > 0.0) | (tables[:, ALWAYS] > 0.0)
-    final[~is_result] = NO_RESULT
-    return final
-
-
-def _first_ten(final: Scores, tables: Scores) -> tuple[Scores, Scores, Scores]:
-    """Return gain, number judged and number found in the top 10; changes `final`.
-
-    Taking the maximum ten times is faster than sorting; of equal scores, it takes the first.
-    """
-    numbers = np.arange(len(final))
-    gain, judged, found = (np.zeros(len(final)) for _ in range(3))
-    for discount in DISCOUNTS.tolist():
-        best = np.argmax(final, axis=1)
-        is_result = final[numbers, best] > NO_RESULT
-        gain += np.where(is_result, tables[numbers, GAIN, best], 0.0) / discount
-        judged += np.where(is_result, tables[numbers, JUDGED, best], 0.0)
-        found += is_result
-        final[numbers, best] = NO_RESULT
-    return gain, judged, found
+    def top_ten(self, alphas: Scores) -> tuple[Scores, Scores]:
+        """Return the discounted gain of the top 10 under each alpha, and its share of judged."""
+        final = self.lines.final(alphas)
+        order = np.argsort(-final, axis=1, kind="stable")[:, :CUTOFF]
+        is_result = np.take_along_axis(final, order, axis=1) > NO_RESULT
+        gains = np.zeros((len(alphas), order.shape[1] + 1))
+        gains[:, 1:] = np.where(is_result, self.gain[order], 0.0) / DISCOUNTS[: order.shape[1]]
+        judged = np.count_nonzero(is_result & self.judged[order], axis=1)
+        found = np.maximum(np.count_nonzero(is_result, axis=1), 1)
+        return np.cumsum(gains, axis=1)[:, -1], judged / found
 
 
 LIMIT = 256 * 1024 * 1024

@@ -16,6 +16,7 @@ from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.evaluation import metrics
 from kbx_tui.evaluation.blind_preferences import Preference, Votes, count_votes
 from kbx_tui.evaluation.exchange import read_run, write_file, write_run
+from kbx_tui.evaluation.judged_evidence import JudgedEvidence, Retrieve
 from kbx_tui.evaluation.judgments import (
     HOW_TO_JUDGE,
     MAX_GRADE,
@@ -24,17 +25,12 @@ from kbx_tui.evaluation.judgments import (
     JudgedQuery,
 )
 from kbx_tui.evaluation.metrics import (
-    CUTOFF,
     Interval,
     PairedDifference,
     bootstrap_interval,
     holm,
-    judged_share,
-    ndcg,
     paired_difference,
 )
-from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.ranking.alpha import NO_ROW, best_of_each
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, ignore, read_regular_file
@@ -292,7 +288,6 @@ Mode = Literal["auto", "flat", "two_pass", "fast"]
 Knob = Literal["alpha", "threshold"]
 SWEEP_VALUES = tuple(step / 20 for step in range(21))
 
-Retrieve = Callable[[str], Evidence]
 ProgressCallback = Callable[[int, int], None]
 
 
@@ -360,11 +355,11 @@ def sweep(
     rows_of: defaultdict[str, list[list[float]]] = defaultdict(list)
     judged: list[list[float]] = []
     for query in _judged_queries(queries, progress):
-        evidence = retrieve(query.text)
-        best = best_of_each(evidence, tunings, CUTOFF).tolist()
-        tops = [[evidence.paths[row] for row in rows if row != NO_ROW] for rows in best]
-        rows_of[query.group].append([ndcg(top, query.grades) for top in tops])
-        judged.append([judged_share(top, query.grades) for top in tops])
+        alone = JudgedEvidence(generation=0)
+        alone.add(query, retrieve(query.text), tuning)
+        measured = alone.measure(tunings)
+        rows_of[query.group].append(measured.ndcg[:, 0].tolist())
+        judged.append(measured.judged[:, 0].tolist())
     if len(rows_of) > 1:
         rows_of[ALL] = [row for rows in list(rows_of.values()) for row in rows]
     means = {group: _column_means(rows) for group, rows in rows_of.items()}

@@ -19,6 +19,7 @@ from kbx_tui.importing.imported_document import ImportedDocument, SourceFile, co
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Attendee
+from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN
 
 Turn = tuple[str, str]
 """Speaker, empty if unknown, and what they said."""
@@ -78,13 +79,9 @@ def speech(turns: Iterable[Turn]) -> str:
     return "\n\n".join(paragraphs) + "\n" if paragraphs else ""
 
 
-_NOBODY = re.compile(r"(?i)unknown\b.*|speaker(?: ?\d+)?")
-"""Names that programs give to unknown speakers."""
-
-
 def speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
     names = dict.fromkeys(name for name, _ in turns if name)
-    return tuple(Attendee(name) for name in names if not _NOBODY.fullmatch(name))
+    return tuple(Attendee(name) for name in names if not UNKNOWN.fullmatch(name))
 
 
 # Captions
@@ -161,16 +158,6 @@ _LABEL = re.compile(r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59
 _CHANGE = re.compile(r">>+\s*(?:(?P<name>[^\W\d_][^:>]{0,59}?)\s*:(?:\s+|$))?")
 _BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]")
 _LINE_MARK = "-–"
-_REMARKS = frozenset(
-    {
-        "action", "actions", "attention", "caution", "decision", "example", "fyi", "hint",
-        "important", "note", "notes", "nb", "ps", "remember", "reminder", "summary", "tip", "todo",
-        "update", "warning",
-    }
-)  # fmt: skip
-"""Words before a colon that are nobody."""
-_MOST_WORDS = 6
-"""Words of the longest name of a speaker."""
 
 
 def _said(cues: Sequence[tuple[str, str]]) -> Iterator[tuple[str | None, str]]:
@@ -221,7 +208,7 @@ def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], b
     def is_speaker(match: re.Match[str]) -> bool:
         name = match["name"]
         words = name.split()
-        if len(words) > _MOST_WORDS or fold(name) in _REMARKS:
+        if len(words) > LONGEST_NAME or fold(name) in NOBODY:
             return False
         if match.re is _BRACKETS:
             return are_bracketed
@@ -285,7 +272,7 @@ def _otter_turns(lines: Sequence[str]) -> dict[int, str]:
 
 
 def _may_be_name(name: str) -> bool:
-    return len(name.split()) <= _MOST_WORDS and not _SENTENCE.search(name)
+    return len(name.split()) <= LONGEST_NAME and not _SENTENCE.search(name)
 
 
 def _is_written_as_name(name: str) -> bool:
@@ -379,7 +366,7 @@ def _listed(head: Sequence[str]) -> tuple[tuple[list[str], list[str]], list[str]
             entries[heading] += [entry.strip() for entry in line.split(",") if entry.strip()]
         else:
             rest.append(line)
-    names = [name for name in entries["SPEAKERS"] if not _NOBODY.fullmatch(name)]
+    names = [name for name in entries["SPEAKERS"] if not UNKNOWN.fullmatch(name)]
     return (names, entries["SUMMARY KEYWORDS"] + entries["KEYWORDS"]), rest
 
 

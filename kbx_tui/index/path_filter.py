@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
@@ -265,27 +265,35 @@ LEAST_SIMILAR = 80
 """Similarity in per cent from which a path may be meant by another: of whole paths or of names."""
 
 
-def nearest_path(wanted: str, paths: Iterable[str]) -> str:
+def nearest_path(wanted: str, paths: Sequence[str]) -> str:
     """Return the file, or a folder of files, whose path or name is most like `wanted`, or ""."""
     from rapidfuzz import fuzz, process
 
     wanted = wanted.strip("/").casefold()
-    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
-    places = {path: path.casefold() for path in sorted({*paths, *folders} - {"."})}
-    names = {path: PurePosixPath(folded).stem for path, folded in places.items()}
+    places = {path: path.casefold() for path in sorted({*paths, *_folders(paths)})}
+    names = {path: _stem(folded) for path, folded in places.items()}
     for text, choices, scorer in (
         (wanted, places, fuzz.ratio),
-        (PurePosixPath(wanted).stem, names, fuzz.WRatio),
+        (_stem(wanted), names, fuzz.WRatio),
     ):
         if found := process.extractOne(text, choices, scorer=scorer, score_cutoff=LEAST_SIMILAR):
             return str(found[2])
     return ""
 
 
-_AFTER_SLASH = chr(ord("/") + 1)
+def _folders(paths: Iterable[str]) -> set[str]:
+    above = {path.rpartition("/")[0] for path in paths}  # far fewer than the paths
+    return {str(each) for path in above for each in (path, *PurePosixPath(path).parents)} - {
+        "",
+        ".",
+    }
 
 
-def similar(paths: Sequence[str], text: str, limit: int) -> tuple[str, ...]:
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def similar_paths(paths: Sequence[str], text: str, limit: int) -> tuple[str, ...]:
     """Return at most `limit` paths with a name like `text`: folders, with a final slash, or files.
 
     A name that begins with the text comes first, then one that holds it, then one that holds its
@@ -294,21 +302,13 @@ def similar(paths: Sequence[str], text: str, limit: int) -> tuple[str, ...]:
     wanted = unicodedata.normalize("NFC", text.strip().strip("/")).casefold()
     if not wanted or set("*?[{") & set(wanted):
         return ()
-    folders = {path.rpartition("/")[0] for path in paths}
-    above = {folder[:at] for folder in folders for at in _slashes(folder)}
 
     def found(entries: Iterable[str]) -> list[str]:
         ranked = ((_likeness(entry.casefold(), wanted), entry) for entry in entries)
         close = ((rank, entry.count("/"), entry) for rank, entry in ranked if rank is not None)
         return [entry for *_, entry in nsmallest(limit, close)]
 
-    return tuple(f"{folder}/" for folder in found(filter(None, folders | above))) or tuple(
-        found(paths)
-    )
-
-
-def _slashes(path: str) -> Iterator[int]:
-    return (at for at, character in enumerate(path) if character == "/")
+    return tuple(f"{folder}/" for folder in found(_folders(paths))) or tuple(found(paths))
 
 
 def _likeness(entry: str, wanted: str) -> int | None:
@@ -319,6 +319,9 @@ def _likeness(entry: str, wanted: str) -> int | None:
         return 1
     letters = iter(name)
     return 2 if all(letter in letters for letter in wanted) else None
+
+
+_AFTER_SLASH = chr(ord("/") + 1)
 
 
 def complete(paths: Sequence[str], text: str, root: Path, limit: int) -> tuple[str, ...]:

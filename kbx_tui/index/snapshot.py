@@ -96,6 +96,7 @@ class Snapshot:
     facts: StoredFacts | None = None
     """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
+    speakers: Sequence[tuple[str, ...]] = ()
     is_vault: bool = False
     conventions: Mapping[str, Any] | None = None
     """How the pages were read, as table meta has it; None if it does not say so."""
@@ -349,6 +350,7 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         links=LinksByEntity(links, entities),
         name_uses=NameUses(links),
         aliases=TextLists(documents.texts("aliases")),
+        speakers=TextLists(documents.texts("speakers")),
         is_vault=bool(meta.get("is_vault")),
         conventions=meta.get("conventions"),
         versions=VersionColumn(versions),

@@ -1,23 +1,17 @@
 """All names of all entities by hash, to look up the words of a query at once: names.bin.
 
-Misspelled names are found by their intact pieces, so that a text is compared with few names. A text
-and a name have a similarity of at least `SIMILAR` if at most d insertions and deletions of letters
-turn one into the other, where d follows from their lengths. If the name is cut into d + 1 pieces,
-one of them is then intact in the text, near the same place. So looking up pieces misses no name
-that is similar enough. Source: Li, Deng, Wang & Feng 2011, "Pass-Join: A Partition-based Method for
-Similarity Joins", here for insertions and deletions.
-
-The number of runs of a text that may be a piece grows with the cube of its length. So long names,
-of which there are few, are not cut into pieces: a text is compared with all of them.
+Misspelled names are found by their letters. A text and a name have a similarity of at least
+`SIMILAR` if at most d insertions and deletions of letters turn one into the other, where d follows
+from their lengths. These change the set of letters by at most d. So the names of similar lengths
+are compared by their sets, one number each, and only the few that are left by their spelling.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -67,12 +61,12 @@ class StoredNames:
     most_words: NDArray[np.int64]
     """Number of words of the longest full name or surname, shape (1,)."""
     keys: TextArena
-    """Distinct full names, folded and without spaces."""
+    """Distinct full names, folded and without spaces, the shortest first."""
+    key_starts: Starts
+    """Where the keys of each length in letters start, shape (longest + 2,)."""
     key_entities: Ints
     """The first entity with each of `keys`."""
     key_signatures: Hashes
-    pieces: ByHash
-    """Indices into `keys` by the hash of a piece."""
     resolver: ByHash
     """Entities by the keys with which links, tags and attendees name them (`EntityResolver`)."""
     stems: ByHash
@@ -90,7 +84,7 @@ class StoredNames:
         return self.resolver.find(resolver_hash(kind, key))
 
 
-NAMES = StateFile("names", "2", StoredNames, ("entities",))
+NAMES = StateFile("names", "3", StoredNames, ("entities",))
 
 _word_hash = lru_cache(maxsize=1 << 16)(key_hash)
 
@@ -193,7 +187,7 @@ class _Builder:
 
 
 def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
-    names, keys, key_entities = _Builder(), dict[str, int](), []
+    names, keys = _Builder(), dict[str, int]()
     for number, entity in enumerate(entities):
         words = names.add(number, 0, entity.name)
         if entity.type == "person" and len(words) > 1:
@@ -201,8 +195,8 @@ def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
         for alias in (*entity.aliases, *entity.emails):
             names.add(number, 1, alias)
         joined = "".join(words)
-        if len(joined) >= SHORTEST_TO_COMPARE and keys.setdefault(joined, number) == number:
-            key_entities.append(number)
+        if len(joined) >= SHORTEST_TO_COMPARE:
+            keys.setdefault(joined, number)
     as_written = np.unique(np.array(names.full.hashes, np.uint64))
     for number, entity in enumerate(entities):
         if entity.type != "person":
@@ -216,30 +210,21 @@ def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
         surnames=names.surnames.by_hash(),
         initials=names.surnames.texts(),
         most_words=np.array([names.most_words]),
-        key_entities=np.array(key_entities, np.int32),
         resolver=_resolver(entities),
-        **_compared(list(keys)),
+        **_compared(keys),
         **_roles(entities),
     )
 
 
-def _compared(keys: Sequence[str]) -> dict[str, Any]:
+def _compared(keys: Mapping[str, int]) -> dict[str, Any]:
     """Return the columns for finding misspelled names."""
-    letters, lengths = letters_of(keys), np.array(list(map(len, keys)), np.int64)
-    starts = np.cumsum(lengths) - lengths
-    hashes, of_keys = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-    for length in np.unique(lengths).tolist():
-        numbers = np.flatnonzero(lengths == length)
-        for changes in partitions(length):
-            for number, (start, size) in enumerate(pieces(length, changes)):
-                salts = np.full(len(numbers), piece_salt(length, changes, number), np.uint64)
-                sizes = np.full(len(numbers), size)
-                hashes.append(piece_hashes(letters, starts[numbers] + start, sizes, salts))
-                of_keys.append(numbers)
+    ordered = sorted(keys, key=len)
+    lengths = np.array(list(map(len, ordered)), np.int64)
     return {
-        "keys": TextArena.of(keys),
-        "key_signatures": signatures(letters, lengths),
-        "pieces": ByHash.of(np.concatenate(hashes), np.concatenate(of_keys)),
+        "keys": TextArena.of(ordered),
+        "key_starts": lengths.searchsorted(np.arange(lengths.max(initial=0) + 2)),
+        "key_entities": np.array([keys[key] for key in ordered], np.int32),
+        "key_signatures": signatures(ordered),
     }
 
 
@@ -292,27 +277,16 @@ SIMILAR = 88.0
 """Lowest similarity of a misspelling to the name, 0..100: twice the number of letters they share in
 order, as a percentage of the letters of both."""
 
-LONGEST_IN_PIECES = 64
-"""Length in letters up to which a name is cut into pieces."""
-
-Letters = NDArray[np.uint32]
-"""The code points of texts, concatenated."""
-
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_OF_LENGTH, _OF_PIECE = 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 _ROUNDING = 1e-9
 
 
-def letters_of(texts: Sequence[str]) -> Letters:
-    return np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def signatures(letters: Letters, lengths: NDArray[np.int64]) -> Hashes:
+def signatures(texts: Sequence[str]) -> Hashes:
     """Return the set of letters of each text as bits; d insertions and deletions flip at most d."""
+    if not texts:
+        return np.empty(0, np.uint64)
+    letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     bits = np.uint64(1) << (letters % np.uint32(64)).astype(np.uint64)
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
-    if not len(lengths):
-        return bits[:0]
+    starts = np.cumsum([0, *map(len, texts[:-1])])
     of_texts: Hashes = np.bitwise_or.reduceat(bits, starts)
     return of_texts
 
@@ -328,56 +302,8 @@ def most_changes(length: int, other: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def changes_at_most(length: int) -> int:
-    return max(most_changes(length, other) for other in range(length // 2, 2 * length + 1))
-
-
-@lru_cache(maxsize=256)
-def partitions(length: int) -> tuple[int, ...]:
-    """Return the numbers of changes for which a name of this length is cut into pieces.
-
-    Empty for a name longer than `LONGEST_IN_PIECES`.
-    """
-    if length > LONGEST_IN_PIECES:
-        return ()
-    others = range(length // 2, 2 * length + 1)
-    return tuple(sorted({most_changes(length, other) for other in others} - {-1}))
-
-
-def pieces(length: int, changes: int) -> Iterator[tuple[int, int]]:
-    size, longer = divmod(length, changes + 1)
-    sizes = [size + (number > changes - longer) for number in range(changes + 1)]
-    return ((start, end - start) for start, end in pairwise(accumulate(sizes, initial=0)))
-
-
-def piece_salt(length: int, changes: int, number: int) -> int:
-    """Return a 64-bit salt, so that equal pieces at different places get different hashes."""
-    return (length * _OF_LENGTH + (changes << 8 | number) * _OF_PIECE) % (1 << 64)
-
-
-def piece_hashes(
-    letters: Letters, starts: NDArray[np.int64], sizes: NDArray[np.int64], salts: Hashes
-) -> Hashes:
-    """Return a hash of each run of letters; different runs may collide."""
-    hashes = salts.copy()
-    for number in range(int(sizes.max(initial=0))):
-        longer = np.flatnonzero(sizes > number)
-        hashes[longer] = hashes[longer] * _BASE + letters[starts[longer] + number]
-    return hashes
-
-
-@lru_cache(maxsize=256)
-def runs_to_look_up(length: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Hashes]:
-    """Return the start, size and salt of each run of a text of this length that may be a piece."""
-    runs = []
-    for other in range(length // 2, min(2 * length, LONGEST_IN_PIECES) + 1):
-        changes, longer = most_changes(length, other), length - other
-        if changes < 0:
-            continue
-        for number, (start, size) in enumerate(pieces(other, changes)):
-            salt = piece_salt(other, changes, number)
-            first = max(start + -((changes - longer) // 2), 0)
-            last = min(start + (changes + longer) // 2, length - size)
-            runs += [(place, size, salt) for place in range(first, last + 1)]
-    starts, sizes, salts = zip(*runs, strict=True) if runs else ((), (), ())
-    return np.array(starts, np.int64), np.array(sizes, np.int64), np.array(salts, np.uint64)
+def similar_lengths(length: int) -> tuple[int, int, int]:
+    """Return the least and greatest length of names similar to a text, and the most changes."""
+    changes = {other: most_changes(length, other) for other in range(length // 2, 2 * length + 1)}
+    lengths = [other for other, most in changes.items() if most >= 0]
+    return min(lengths), max(lengths), max(changes.values())

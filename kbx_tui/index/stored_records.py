@@ -20,7 +20,6 @@ from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.arrays import Bytes, Ints, Rows, Starts, Versions
 from kbx_tui.index.derived_files import DocumentFile, StateFile
 from kbx_tui.index.lexical.postings import Terms, make_postings
-from kbx_tui.index.lexical.terms import separate_cjk
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import field_values
 from kbx_tui.index.text_columns import (
@@ -32,7 +31,6 @@ from kbx_tui.index.text_columns import (
     RowOfText,
     SortedTexts,
     TextArena,
-    TextArenaBuilder,
     TextColumn,
     TextLists,
 )
@@ -42,7 +40,9 @@ from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
 
-COLUMNS = ["path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "version"]
+COLUMNS = [
+    *("path", "id", "title", "date", "kind", "tags", "attendees", "aliases", "speakers", "version")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,8 @@ class StoredDocuments:
     attendees: TextArena
     tags: TextArena
     aliases: TextArena
-    """`tags` and `aliases` hold `TextLists`."""
-    folded_titles: TextArena
-    """Titles, folded for search, each followed by a line break."""
+    speakers: TextArena
+    """`tags`, `aliases` and `speakers` hold `TextLists`."""
     dates: CodedColumn
     kinds: CodedColumn
     by_key: ByHash
@@ -77,7 +76,7 @@ class StoredDocuments:
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
-DOCUMENTS = DocumentFile("documents", "3", StoredDocuments)
+DOCUMENTS = DocumentFile("documents", "4", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +109,13 @@ def make_documents(
     """Return the arrays of documents; `rows` have `COLUMNS` and are ordered by path."""
     builder = ColumnsBuilder(
         texts={"paths": "path", "ids": "id", "titles": "title", "attendees": "attendees"},
-        lists={"tags": "tags", "aliases": "aliases"},
+        lists={"tags": "tags", "aliases": "aliases", "speakers": "speakers"},
         codes={"dates": "date", "kinds": "kind"},
     )
-    folded, versions = TextArenaBuilder(), list[bytes]()
+    versions = list[bytes]()
     hashes, found = array("Q"), array("i")
     for row in rows:
         builder.append(row)
-        folded.append(fold(separate_cjk(row["title"])).replace("\n", " ") + "\n")
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
             hashes.append(key_hash(key))
             found.append(8 * len(versions) + kind)
@@ -126,7 +124,6 @@ def make_documents(
         versions=np.array(versions or [], np.bytes_),
         state=state,
         gone=np.empty(0, np.int32),
-        folded_titles=folded.arena(),
         by_key=ByHash.of(hashes, found),
         **builder.columns(),
     )

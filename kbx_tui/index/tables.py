@@ -23,7 +23,7 @@ from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.markdown import without_entities
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 TEXT_RULES = 4
 """Number of the rules by which titles, searched texts and embedded texts are derived from files: an
 index with another number is rebuilt, with the vectors of all texts that stay the same."""
@@ -32,7 +32,7 @@ COLUMNS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "documents": (
         ("int64", "key!"),
         ("text", "path! id title date kind subtype"),
-        ("texts", "aliases tags"),
+        ("texts", "aliases tags speakers"),
         ("text", "attendees"),
         ("texts", "references links property_links"),
         ("text", "frontmatter body"),

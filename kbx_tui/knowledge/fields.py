@@ -215,7 +215,7 @@ def _references(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 CORE_ENTITY_TYPES = frozenset({"person", "project", "team"})
-DEFAULT_ENTITY_TYPES = CORE_ENTITY_TYPES | {"lab", "company"}
+DEFAULT_ENTITY_TYPES = CORE_ENTITY_TYPES | {"lab", "company", "organization", "organisation"}
 TAG = "tag"
 
 _ENTITY_FOLDERS = {"people": "person", "projects": "project", "teams": "team"}

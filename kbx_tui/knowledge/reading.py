@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -41,6 +40,8 @@ from kbx_tui.knowledge.markdown import (
 )
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.knowledge.titles import Titles, title_of
+from kbx_tui.knowledge.toml_text import load_toml
+from kbx_tui.knowledge.turns import speakers_of
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
@@ -88,6 +89,8 @@ def parse_document(
     kind, subtype = kind_of(place, properties)
     entity = is_entity_kind(kind, entity_types)
     title = title_of(path, front.values, front.body, entity=entity, titles=conventions.titles)
+    attendees = attendees_of(properties)
+    is_meeting = kind == "meeting" or len(attendees) > 1
     problems = []
     if note:
         problems.append(Problem(path, note, skipped=note == BINARY))
@@ -109,7 +112,10 @@ def parse_document(
         subtype=subtype,
         aliases=aliases_of(properties),
         tags=tuple(dict.fromkeys((*tags_of(properties), *inline_tags(front.body)))),
-        attendees=attendees_of(properties),
+        attendees=attendees,
+        speakers=tuple(speakers_of(front.body, (each.name for each in attendees)))
+        if is_meeting
+        else (),
         references=references_of(properties),
         links=tuple(
             link.target for link in links_of(front.body, labels_first=conventions.is_dendron)
@@ -213,7 +219,7 @@ def _read_json_object(text: str) -> Frontmatter:
 
 def _read_other(kind: str, source: str, empty: Frontmatter) -> Frontmatter:
     """Return frontmatter that is not YAML; of invalid TOML or JSON nothing is read."""
-    readers: dict[str, Callable[[str], Any]] = {"toml": tomllib.loads, "json": json.loads}
+    readers: dict[str, Callable[[str], Any]] = {"toml": load_toml, "json": json.loads}
     if kind not in readers:
         return replace(empty, fault=f"frontmatter of the kind {kind} is not read", fault_line=1)
     if len(source) > _MAX_SIZE:

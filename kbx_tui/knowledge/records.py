@@ -48,6 +48,8 @@ class Document:
     tags: tuple[str, ...]
     """Tags in frontmatter, then those in the body (`#area/topic`), without `#`."""
     attendees: tuple[Attendee, ...]
+    speakers: tuple[str, ...]
+    """Who speaks in a meeting, as written in its turns (`turns_of`)."""
     references: tuple[str, ...]
     links: tuple[str, ...]
     """Targets of the links in the body, as `page#part`, in order, with duplicates: wikilinks,

@@ -40,6 +40,8 @@ def complete_filter(
         return FilterCompletions(tuple(values[:limit]), is_whole=not is_part)
     if unfinished.key == "@":
         is_whole = bool(typed) and bool(generation.entity_names.named(typed))
+    elif unfinished.key == "said":
+        is_whole = bool(typed) and bool(generation.speakers.labels(typed))
     elif unfinished.key == "in":
         is_whole = typed.endswith("/") or bool({typed, f"{typed}/"} & set(values))
     else:
@@ -60,6 +62,11 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
             yield from _dates(snapshot.dates, typed)
         case "in":
             yield from complete(snapshot.paths, typed, Path("/"), limit)
+        case "said":
+            names = (
+                each if unfinished.is_quoted else slug(each) for each in generation.speakers.names
+            )
+            yield from (name for name in dict.fromkeys(names) if fold(name).startswith(fold(typed)))
         case "@":
             named = generation.entity_names.find(typed, limit) if typed else []
             names = (each.name if unfinished.is_quoted else slug(each.name) for each in named)

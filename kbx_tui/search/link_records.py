@@ -78,6 +78,29 @@ class DocumentLinks:
 
 
 @dataclass(frozen=True, slots=True)
+class RelatedDocument:
+    path: str
+    title: str
+    date: str
+    kind: str
+    score: float
+    """0..1."""
+    reason: str
+    """In one line, what weighs most first: `shares Dana Kim · close in meaning (.61)`."""
+
+
+NOTHING_RELATED = "nothing is related: no link, no shared person or project, no similar text"
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedDocuments:
+    path: str
+    title: str
+    related: tuple[RelatedDocument, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LinkedDocument:
     path: str
     title: str

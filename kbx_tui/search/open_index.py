@@ -34,14 +34,15 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
-from kbx_tui.search.name_lookup import DocumentNames, EntityNames
+from kbx_tui.search.name_lookup import DocumentNames, EntityNames, NameLookup
 from kbx_tui.search.query.date_forms import DocumentDates
-from kbx_tui.search.query.name_index import KnownItems, TitleWords
+from kbx_tui.search.query.name_index import KnownItems
 from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.request import Filters
 from kbx_tui.search.retrieval.asked_kind import DocumentKinds
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
+from kbx_tui.search.retrieval.speakers import Speakers
 
 if TYPE_CHECKING:
     from kbx_tui.search.link_graph import Destinations
@@ -201,9 +202,12 @@ class IndexGeneration:
     def scope(self, path: PathFilter, filters: Filters) -> ScopedDocuments:
         if scoped := self._scopes.get((path, filters)):
             return scoped
-        named = {name: self._ids_of(name) for name in filters.typed_names}
-        flags, scope = find_scope(self.snapshot, path, filters, named, self.words.rows_with_phrase)
-        unknown = tuple(self._unknown(name) for name, ids in named.items() if not ids)
+        named = {name: self._ids_of(name) for name in filters.values("@")}
+        with_words, said = self.words.rows_with_phrase, filters.values("said")
+        rows_said = lambda name: self.speakers.rows(name)  # noqa: E731  # made only where needed
+        flags, scope = find_scope(self.snapshot, path, filters, named, with_words, rows_said)
+        silent = (self._silent(name) for name in said if not self.speakers.labels(name))
+        unknown = (*(self._unknown(name) for name, ids in named.items() if not ids), *silent)
         scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
         return self._scopes.put((path, filters), scoped)
 
@@ -213,6 +217,11 @@ class IndexGeneration:
     def _unknown(self, name: str) -> UnknownName:
         similar = self.entity_names.find(name, 1)
         return UnknownName(name, similar[0].name if similar else "")
+
+    def _silent(self, name: str) -> UnknownName:
+        similar = NameLookup((at, each, False) for at, each in enumerate(self.speakers.names))
+        near = [list(self.speakers.names)[at] for at in similar.find(name, 1)]
+        return UnknownName(name, near[0] if near else "", speaks=True)
 
     def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
         """Return the documents to score: those in scope and, if `share` > 0, adjacent parts."""
@@ -240,6 +249,10 @@ class IndexGeneration:
     def entity_names(self) -> EntityNames:
         counts = zip(self.snapshot.entities.ids, self.snapshot.links.counts().tolist(), strict=True)
         return EntityNames(self.snapshot.entities, dict(counts))
+
+    @cached_property
+    def speakers(self) -> Speakers:
+        return Speakers(self.snapshot, self.entity_names)
 
     @cached_property
     def document_names(self) -> DocumentNames:
@@ -271,10 +284,6 @@ class IndexGeneration:
     @cached_property
     def document_kinds(self) -> DocumentKinds:
         return DocumentKinds(self.snapshot)
-
-    @cached_property
-    def title_words(self) -> TitleWords:
-        return TitleWords(self.snapshot.segments, self.words.language_of)
 
 
 MISSING: Body = ("", 1)

@@ -6,9 +6,10 @@ or `Tuning` (knobs of one ranking).
 
 Filters of different kinds are combined with AND, several values of one kind with OR. Those typed in
 the query, `type:meeting tag:ops from:2026-03 in:memory/notes @alice`, narrow the documents further.
-So do `title:budget`, `-word` and `-"two words"`, which leave documents out, and `"exact words"`, of
-which `"one" OR "the other"` matches either. What is in quotation marks is searched for as well; in
-a longer question, of which it is less than half, it is words like others.
+So do `title:budget`, `said:@alice`, the meetings in which she speaks, `-word` and `-"two words"`,
+which leave documents out, and `"exact words"`, of which `"one" OR "the other"` matches either. What
+is in quotation marks is searched for as well; in a longer question, of which it is less than half,
+it is words like others.
 
 A typed filter is at the beginning of a query or after a space, and ends before the next. Values
 with spaces are quoted: `tag:"road map"`, `@"Alice Chen"`. A comma means "or": `type:meeting,note`.
@@ -51,10 +52,10 @@ class Filters:
     """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
 
-    @property
-    def typed_names(self) -> tuple[str, ...]:
-        names = (name for typed in self.typed if typed.key == "@" for name in typed.values)
-        return tuple(dict.fromkeys(names))
+    def values(self, key: Key) -> tuple[str, ...]:
+        """Return the values of the typed filters with a key, each once."""
+        values = (value for typed in self.typed if typed.key == key for value in typed.values)
+        return tuple(dict.fromkeys(values))
 
     @classmethod
     def of(
@@ -93,10 +94,6 @@ class Filters:
     def matches_tags(self, tags: Sequence[str]) -> bool:
         """Return whether a document with these tags matches: `area/topic` has the tag `area`."""
         return not self.tags or any(key in self.tags for tag in tags for key in tag_keys(tag))
-
-    def matches_all_tags(self, tags: Sequence[str]) -> bool:
-        typed = [Filters.of(tags=each.values) for each in self.typed if each.key == "tag"]
-        return all(filters.matches_tags(tags) for filters in (self, *typed))
 
 
 def end_of(date: str) -> str:
@@ -137,7 +134,7 @@ def _date(name: str, value: str | None) -> str:
     return text
 
 
-Key = Literal["type", "tag", "from", "to", "in", "@", "title", "-", '"']
+Key = Literal["type", "tag", "from", "to", "in", "@", "said", "title", "-", '"']
 KEYS: tuple[Key, ...] = get_args(Key)
 
 DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
@@ -145,7 +142,8 @@ DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 _FILTER_OR_QUOTED = re.compile(
     r"""
-    (?<!\S) (?: (?P<key>type|tag|from|to|in|title) : | (?P<sign>[@-]) (?=["\w]) )
+    (?<!\S) (?: (?P<key>type|tag|from|to|in|title) : | (?P<said>said) : @?
+               | (?P<sign>[@-]) (?=["\w]) )
             (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
     | (?P<words> "[^"]*" | “[^“”]*” )
     """,
@@ -153,7 +151,7 @@ _FILTER_OR_QUOTED = re.compile(
 )
 _UNFINISHED = re.compile(
     r"""
-    (?<!\S) (?: (?P<key>type|tag|from|to|in) : | @ )
+    (?<!\S) (?: (?P<key>type|tag|from|to|in) : | (?P<said>said) : @? | @ )
             (?P<quoted>")? (?P<value> (?(quoted) [^"]* | [^\s"]* ) ) $
     """,
     re.VERBOSE,
@@ -200,7 +198,7 @@ def read_filters(query: str) -> TypedQuery:
     spans: list[tuple[int, int]] = []
     not_dates: list[str] = []
     for match in _FILTER_OR_QUOTED.finditer(query):
-        key = cast("Key", match["key"] or match["sign"] or '"')
+        key = cast("Key", match["key"] or match["said"] or match["sign"] or '"')
         values = _values(key, match["quoted"], match["bare"] or (match["words"] or "")[1:-1])
         if values and key in ("from", "to") and not DATE.fullmatch(values[0]):
             not_dates.append(match[0])
@@ -231,7 +229,7 @@ class UnfinishedFilter:
 
     @property
     def rest(self) -> str:
-        return self.before[: self.before.rfind(_start(self.key))].rstrip()
+        return self.before[: self.before.rfind(_start(self.key).rstrip("@") or "@")].rstrip()
 
     def completed(self, value: str) -> str:
         if self.is_quoted:
@@ -244,8 +242,8 @@ def unfinished_filter(query: str) -> UnfinishedFilter | None:
     match = _UNFINISHED.search(query)
     if match is None or query.count('"', 0, match.start()) % 2:
         return None
-    key, start = cast("Key", match["key"] or "@"), match.start("value")
-    if not match["quoted"] and key in ("type", "tag", "@"):
+    key, start = cast("Key", match["key"] or match["said"] or "@"), match.start("value")
+    if not match["quoted"] and key in ("type", "tag", "@", "said"):
         start += match["value"].rfind(",") + 1
     return UnfinishedFilter(key, query[start:], query[:start], bool(match["quoted"]))
 
@@ -281,15 +279,15 @@ def _values(key: Key, quoted: str | None, bare: str | None) -> tuple[str, ...]:
     if key == "in":  # a glob may hold any of these signs
         return (bare,)
     bare = bare.rstrip(_CLOSING)
-    if key == "@":
-        bare = _POSSESSIVE.sub("", bare)
+    if key in ("@", "said"):
+        bare = _POSSESSIVE.sub("", bare).replace(",@", ",")
     if key in ("from", "to"):
         return (bare,)
     return tuple(dict.fromkeys(filter(None, bare.split(","))))
 
 
 def _start(key: Key) -> str:
-    return key if key in ("@", "-") else f"{key}:"
+    return "said:@" if key == "said" else key if key in ("@", "-") else f"{key}:"
 
 
 def _quoted(value: str, *, is_quoted: bool = False) -> str:
@@ -401,6 +399,8 @@ class SearchRequest:
     """Tags, any of which matches."""
     entities: Sequence[str] = ()
     """Ids of entities; only documents linked to one of them match."""
+    said: Sequence[str] = ()
+    """Names; only documents in which one of them speaks match, and their turns are the passages."""
     muted_documents: Collection[str] | None = None
     """Paths of documents left out of the results and counted; None: those of kbx.toml."""
     dates: str | None = None
@@ -454,6 +454,7 @@ class SearchRequest:
             "doc_types": tuple(map(replace_surrogates, self.doc_types or ())),
             "tags": tuple(map(replace_surrogates, self.tags)),
             "entities": tuple(self.entities),
+            "said": tuple(replace_surrogates(name.removeprefix("@")) for name in self.said),
             "also": tuple(self.also),
             "pinned": tuple(self.pinned),
             "muted": tuple(self.muted),
@@ -487,6 +488,7 @@ class SearchRequest:
 
     @cached_property
     def filters(self) -> Filters:
+        said = [TypedFilter("said", tuple(self.said))] if self.said else []
         return Filters.of(
             doc_types=self.doc_types or (),
             since=self.since,
@@ -494,7 +496,7 @@ class SearchRequest:
             tags=self.tags,
             entities=self.entities,
             muted_documents=frozenset(self.muted_documents or ()),
-            typed=self.typed.filters,
+            typed=(*self.typed.filters, *said),
         )
 
     def tuning(self, defaults: Tuning) -> Tuning:
@@ -531,6 +533,7 @@ def command_line(request: SearchRequest, usual: SearchRequest, bases: Sequence[s
     add("--type", ",".join(request.doc_types or ()))
     add("--tag", ",".join(request.tags))
     add("--entity", ",".join(request.entities))
+    add("--said", ",".join(request.said))
     add("--from", request.since)
     add("--to", request.until)
     if request.dates == "off":

@@ -321,7 +321,7 @@ def narrowed(evidence: Evidence, in_scope: Flags) -> Evidence:
         preference = replace(preference, matches=frozen(preference.matches[rows]))
     kind = evidence.asked_kind
     if kind is not None:
-        kind = replace(kind, factors=frozen(kind.factors[rows]))
+        kind = kind.at(rows)
     return replace(
         evidence,
         scope=replace(evidence.scope, in_scope=len(numbers)),

@@ -126,7 +126,7 @@ def near_facts(
         similar = [known for known in above if known.score >= known.threshold]
         kept = [*above[:limit], *similar[:limit]]
         if within is own:
-            kept += [known for known in scored[:nearest] if is_near(known.pair)]
+            kept += scored[:nearest]
         near |= {(fact.source_path, fact.line): fact for fact in kept}
     return tuple(
         sorted(

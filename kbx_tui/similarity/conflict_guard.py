@@ -34,6 +34,9 @@ SHORTEST_NEGATED = 4
 """Letters of a word that may be negated by a prefix: `intend` is not the opposite of `tend`,
 but such pairs hardly ever differ in nothing else."""
 
+LONG_NUMBER = 7
+"""Fewest digits of a number that is written in groups: `070-555 01 44`."""
+
 MAX_EXCHANGED_NAMES = 2
 """If more names differ, the texts are about different events."""
 
@@ -47,6 +50,8 @@ _DENIAL = re.compile(
 )
 """Negation, also by the meaning of a verb: `unable to attend`, `stopped smoking`."""
 _STATE = re.compile(r"(?i)\b(on|in|off) (hold|progress|track|time|call|office|person)\b")
+_SWITCHED = re.compile(r"(?i)(?<!day )(?<!days )\b(?:on|off)\b(?! \w)")
+"""A state at the end of a clause, unlike in `on Mondays` and `her day off`."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -92,7 +97,8 @@ class Claims:
 
     @cached_property
     def opposable(self) -> tuple[str, ...]:
-        return tuple(sorted(opposites().keys() & self.words.keys()))
+        words = opposites().keys() & self.words.keys()
+        return tuple(sorted(words if _SWITCHED.search(self.text) else words - {"on", "off"}))
 
     @cached_property
     def word_by_stem(self) -> dict[str, str]:
@@ -118,10 +124,16 @@ def _dates(left: Claims, right: Claims) -> list[Conflict]:
 
 def _numbers(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = numbers_and_dates.unmatched_quantities(left.quantities, right.quantities)
-    if not (ours and theirs):
+    if not (ours and theirs) or _is_one_long_number(left.text, right.text):
         return []
     same_figures = {number.figure for number in ours} & {number.figure for number in theirs}
     return [Conflict("unit" if same_figures else "number", _listed(ours), _listed(theirs))]
+
+
+def _is_one_long_number(left: str, right: str) -> bool:
+    """Return whether texts have equal digits, as many as a telephone number, however grouped."""
+    ours, theirs = ("".join(filter(str.isdecimal, text)) for text in (left, right))
+    return ours == theirs and len(ours) >= LONG_NUMBER
 
 
 def _frequencies(left: Claims, right: Claims) -> list[Conflict]:

@@ -62,6 +62,10 @@ conflicts among them."""
 UNLIKELY = 0.05
 """Factor of a probability that rules speak against: they, too, are sometimes wrong."""
 
+ALIKE = 0.5
+"""Lowest likeness, by meaning, words or letters, of texts that may say the same: the model takes a
+word that both begin with for more than it is (`Left the union`, `is left-handed`)."""
+
 
 class KeyUse(NamedTuple):
     """How the pages of a base use a key in `key: value`."""
@@ -137,10 +141,13 @@ def judge(
     right: str,
     probabilities: Probabilities,
     use_of: Callable[[str], KeyUse] = lambda key: KeyUse(),
+    *,
+    likeness: float = 1.0,
 ) -> Judgement:
     """Return the judgement of two texts that are not equal, given what the model says of them.
 
-    `use_of` returns how the base uses a folded key that both texts have.
+    `use_of` returns how the base uses a folded key that both texts have. `likeness`, 0..1, is the
+    highest of the signals of similarity.
     """
     pair = _Pair(left, right, use_of)
     if pair.has_equal_values:
@@ -150,6 +157,8 @@ def judge(
         weights[3] += probabilities[2]
     weights /= max(float(weights.sum()), 1e-9)
     chosen = int((COSTS @ weights).argmin())
+    if chosen < 2 and likeness < ALIKE:
+        chosen = 3
     return pair.judgement(LABELS[chosen], round(float(weights[chosen]), 3))
 
 
@@ -214,6 +223,15 @@ class _Pair:
         return self.kinds >= {"date", "number"}
 
     @property
+    def is_another_occasion(self) -> bool:
+        """Whether one text dates a later occasion: `the second review was on 11 May`."""
+        ours, theirs = (
+            {each.figure for each in claims_of(text).quantities if each.measure == "ordinal"}
+            for text in (self.left, self.right)
+        )
+        return "date" in self.kinds and any(number > 1 for number in ours ^ theirs)
+
+    @property
     def has_other_value(self) -> bool:
         """Whether the texts give one key values without a common word."""
         if self.keys is None or self.has_other_key:
@@ -225,7 +243,7 @@ class _Pair:
     @property
     def are_both_true(self) -> bool:
         """Whether what looks like a conflict is a difference."""
-        return self.has_several_values or self.has_other_time
+        return self.has_several_values or self.has_other_time or self.is_another_occasion
 
     @property
     def has_other_key(self) -> bool:

@@ -66,6 +66,11 @@ class PairSimilarity:
     def cosine(self) -> float:
         return self.signals.cosine
 
+    @property
+    def likeness(self) -> float:
+        """The highest signal of similarity, 0..1: of meaning, words or letters."""
+        return max(self.score, self.signals.tokens, self.signals.spelling)
+
     @cached_property
     def judgement(self) -> Judgement:
         if self.is_same:

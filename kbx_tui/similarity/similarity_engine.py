@@ -196,7 +196,10 @@ class SimilarityEngine:
             model = bundled_pair_model()
             asked.sort(key=lambda pair: len(pair.left) + len(pair.right))  # little padding
             judged = {
-                id(pair): replace(pair, judged=judge(pair.left, pair.right, row, self._use_of))
+                id(pair): replace(
+                    pair,
+                    judged=judge(pair.left, pair.right, row, self._use_of, likeness=pair.likeness),
+                )
                 for start in range(0, len(asked), JUDGED_AT_ONCE)
                 for batch in [asked[start : start + JUDGED_AT_ONCE]]
                 for pair, row in zip(

@@ -156,6 +156,22 @@ class KbxLinksAnswer(Answer):
     notes: list[str]
 
 
+class RelatedPage(Answer):
+    path: str
+    title: str
+    date: str | None
+    type: str
+    score: float = Field(ge=0.0, le=1.0)
+    reason: str = Field(description="What they share, what weighs most first.")
+
+
+class KbxRelatedAnswer(Answer):
+    path: str
+    title: str
+    related: list[RelatedPage] = Field(description="Best first.")
+    notes: list[str]
+
+
 class KbGetMetadata(Answer):
     file_path: str | None
     date: str | None
@@ -408,7 +424,7 @@ class ResultExplanation(Answer):
     vector_weight: float
     date_part: float
     date_reason: str | None
-    kind_reason: str | None
+    lowered_reason: str | None
     lent: float
     lent_by: str | None
     exact: str | None

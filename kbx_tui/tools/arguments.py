@@ -17,7 +17,7 @@ PathFilter = Annotated[str, Field(max_length=1000)]
 Names = Annotated[list[Name], Field(max_length=50)]
 TYPED_FILTERS = (
     "May hold filters: type:meeting,note tag:ops from:2026-03 to:2026-05 in:memory/notes "
-    'title:budget @"Alice Chen" -word "exact words"'
+    'title:budget @"Alice Chen" said:@alice -word "exact words"'
 )
 """The sentence about typed filters in the descriptions of query arguments."""
 FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]
@@ -73,8 +73,6 @@ class SearchFilters(Arguments):
 
 
 class KbSearch(Arguments):
-    """Arguments of `kb_search`."""
-
     query: Query = Field(
         min_length=3,
         description=f"A question or words. {TYPED_FILTERS}",
@@ -93,22 +91,23 @@ class KbSearch(Arguments):
 
 
 class KbxLinks(Arguments):
-    """Arguments of `kbx_links`."""
-
     id: Name = Field(description="Id or path of a document or entity")
 
 
-class KbGet(Arguments):
-    """Arguments of `kb_get`."""
+class KbxRelated(Arguments):
+    """Arguments of `kbx_related`."""
 
+    id: Name = Field(description="Id or path")
+    limit: int = Field(10, ge=1, le=100, description="Most results")
+
+
+class KbGet(Arguments):
     id: Phrase | FactId = Field(description="Id of a result, a path, or a fact_id")
     offset: int = Field(0, ge=0, le=100_000_000, description="Characters of content to skip")
     max_chars: int = Field(50_000, ge=1, le=200_000, description="Most characters of content")
 
 
 class KbExperts(Arguments):
-    """Arguments of `kb_experts`."""
-
     topic: Query = Field(min_length=1, description="What they should know about")
     limit: int = Field(10, ge=1, le=1000, description="Most experts")
     min_claims: int = Field(1, ge=1, le=1_000_000, description="Claims an expert has at least")
@@ -130,8 +129,6 @@ class KbCapabilities(Arguments):
 
 
 class KbxMemorySimilar(Arguments):
-    """Arguments of `kbx_memory_similar`."""
-
     text: Text = Field(description="Candidate text to check for similarity")
     entity: Name | None = Field(None, description="Entity name to scope search (optional)")
     path: PathFilter | None = Field(None, description="Document path to scope search (optional)")
@@ -144,8 +141,6 @@ class KbxMemorySimilar(Arguments):
 
 
 class KbxEntitySimilarField(Arguments):
-    """Arguments of `kbx_entity_similar_field`."""
-
     entity: Name = Field(description="Name, alias or id")
     field: Name = Field(description="role, team, facts, open_items or any frontmatter key")
     value: Text = Field(description="Proposed value")
@@ -167,6 +162,7 @@ class KbxSearch(Arguments):
     until: Until = None
     tags: Names = Field([], description="Only documents with one of these tags.")
     entities: Names = Field([], description="Only documents linked to one of these entity ids.")
+    said: Names = Field([], description="Only meetings in which one of these people speaks.")
     dates: Dates = None
     fast: bool = Field(False, description="Search by words alone: no model, no entities.")
     hierarchy: bool = Field(True, description="False ranks by the documents alone.")
@@ -213,8 +209,6 @@ class KbxSearch(Arguments):
 
 
 class KbxMemoryAdd(Arguments):
-    """Arguments of `kbx_memory_add`."""
-
     text: Text = Field(description="The fact, in one line")
     entity: Name = Field(description="Name, alias or id")
     kind: Kind = Field("fact", description="A fact or a task")
@@ -225,8 +219,6 @@ class KbxMemoryAdd(Arguments):
 
 
 class KbxMemoryEditFact(Arguments):
-    """Arguments of `kbx_memory_edit_fact`."""
-
     fact_id: FactId = Field(description="As in a match")
     text: Text = Field(description="The new text")
     date: Day = Field(None, description="New date")
@@ -235,8 +227,6 @@ class KbxMemoryEditFact(Arguments):
 
 
 class KbxMemorySupersede(Arguments):
-    """Arguments of `kbx_memory_supersede`."""
-
     fact_id: FactId = Field(description="As in a match")
     text: Text | None = Field(None, description="The fact that replaces it")
     date: Day = Field(None, description="Its date; default: today")
@@ -246,7 +236,5 @@ class KbxMemorySupersede(Arguments):
 
 
 class KbxMemoryDeleteFact(Arguments):
-    """Arguments of `kbx_memory_delete_fact`."""
-
     fact_id: FactId = Field(description="As in a match")
     dry_run: DryRun = False

@@ -31,6 +31,7 @@ from kbx_tui.tools.json_output import (
     field_json,
     links_json,
     picked,
+    related_json,
     search_json,
     written_json,
 )
@@ -204,10 +205,6 @@ def whole_sentences(result: SearchResult) -> str:
     return f"{text[:end].rstrip()} …"
 
 
-def experts(kb: KnowledgeBase, args: arguments.KbExperts) -> Json:
-    return experts_json(kb.experts(**args.model_dump()))
-
-
 def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> Json:
     """Return the capabilities, except `methods` and `writes`, which `dispatch` adds."""
     kinds = kb.documents.kinds() if kb.is_indexed() else {}
@@ -224,45 +221,16 @@ def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> Json:
     }
 
 
-def search(kb: KnowledgeBase, args: arguments.KbxSearch) -> Json:
-    return search_json(kb.search(SearchRequest(**args.model_dump())))
-
-
-def links(kb: KnowledgeBase, args: arguments.KbxLinks) -> Json:
-    return links_json(kb.links.of(args.id), kb.notes())
-
-
 def memory_similar(kb: KnowledgeBase, args: arguments.KbxMemorySimilar) -> Json:
     (check,) = kb.similarity.check([args.text], **args.model_dump(exclude={"text"}))
     return check_json(check)
 
 
-def similar_field(kb: KnowledgeBase, args: arguments.KbxEntitySimilarField) -> Json:
-    return field_json(kb.entity_similar_field(**args.model_dump()))
-
-
 def memory_add(kb: KnowledgeBase, args: arguments.KbxMemoryAdd) -> Json:
-    return written_json(
-        kb.memory_add(**args.model_dump() | {"entity": _entity_id(kb, args.entity)})
-    )
-
-
-def _entity_id(kb: KnowledgeBase, name: str) -> str:
     if not kb.is_indexed():
         kb.index(fast=True)
-    return kb.entities.resolve(name).id
-
-
-def edit_fact(kb: KnowledgeBase, args: arguments.KbxMemoryEditFact) -> Json:
-    return written_json(kb.pages.reword_fact(**args.model_dump()))
-
-
-def supersede(kb: KnowledgeBase, args: arguments.KbxMemorySupersede) -> Json:
-    return written_json(kb.pages.supersede_fact(**args.model_dump()))
-
-
-def delete_fact(kb: KnowledgeBase, args: arguments.KbxMemoryDeleteFact) -> Json:
-    return written_json(kb.pages.delete_fact(**args.model_dump()))
+    entity = kb.entities.resolve(args.entity).id
+    return written_json(kb.memory_add(**args.model_dump() | {"entity": entity}))
 
 
 def _retrieval_modes(kb: KnowledgeBase) -> list[str]:
@@ -285,14 +253,23 @@ def _with_envelope(tool: str, handler: Handler, kb: KnowledgeBase, args: Any) ->
 HANDLERS: Mapping[str, Handler] = {
     "kb.search": partial(_with_envelope, "kb_search", search_data),
     "kb.get": partial(_with_envelope, "kb_get", get_data),
-    "kb.experts": experts,
+    "kb.experts": lambda kb, args: experts_json(kb.experts(**args.model_dump())),
     "kb.capabilities": capabilities,
-    "kbx.search": search,
-    "kbx.links": links,
+    "kbx.search": lambda kb, args: search_json(kb.search(SearchRequest(**args.model_dump()))),
+    "kbx.links": lambda kb, args: links_json(kb.links.of(args.id), kb.notes()),
+    "kbx.related": lambda kb, args: related_json(kb.related(args.id, args.limit)),
     "kbx.memory_similar": memory_similar,
-    "kbx.entity_similar_field": similar_field,
+    "kbx.entity_similar_field": lambda kb, args: field_json(
+        kb.entity_similar_field(**args.model_dump())
+    ),
     "kbx.memory_add": memory_add,
-    "kbx.memory_edit_fact": edit_fact,
-    "kbx.memory_supersede": supersede,
-    "kbx.memory_delete_fact": delete_fact,
+    "kbx.memory_edit_fact": lambda kb, args: written_json(
+        kb.pages.reword_fact(**args.model_dump())
+    ),
+    "kbx.memory_supersede": lambda kb, args: written_json(
+        kb.pages.supersede_fact(**args.model_dump())
+    ),
+    "kbx.memory_delete_fact": lambda kb, args: written_json(
+        kb.pages.delete_fact(**args.model_dump())
+    ),
 }

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact
     from kbx_tui.search.evidence.evidence import PreferredDates
-    from kbx_tui.search.link_records import BrokenLink, DocumentLinks
+    from kbx_tui.search.link_records import BrokenLink, DocumentLinks, RelatedDocuments
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.pair_score import (
@@ -36,7 +36,7 @@ def picked(record: object, names: str, **others: Any) -> dict[str, Any]:
         name = word.rstrip("?~")
         value = others[name] if name in others else _plain(getattr(record, name))
         if word.endswith("~"):
-            value = _rounded(value)
+            value = rounded(value)
         fields[name] = None if word.endswith("?") and not value else value
     if unlisted := others.keys() - fields.keys():
         raise ValueError(f"values without a name in the list: {sorted(unlisted)}")
@@ -51,10 +51,16 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(part) for name, part in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
+def rounded(value: Any) -> Any:
+    """Return JSON with its numbers rounded to four decimals."""
+    match value:
+        case float():
+            return round(value, 4)
+        case dict():
+            return {name: rounded(part) for name, part in value.items()}
+        case list() | tuple():
+            return [rounded(part) for part in value]
+    return value
 
 
 def search_json(response: SearchResponse) -> dict[str, Any]:
@@ -241,6 +247,14 @@ def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any
         "broken": list(map(broken_json, links.broken)),
         "notes": list(notes),
     }
+
+
+def related_json(found: RelatedDocuments) -> dict[str, Any]:
+    rows = [
+        picked(each, "path title date? type score~ reason", type=each.kind)
+        for each in found.related
+    ]
+    return picked(found, "path title related notes", related=rows)
 
 
 def broken_json(link: BrokenLink) -> dict[str, Any]:

@@ -87,6 +87,14 @@ _ALL = (
         answers.KbxLinksAnswer,
     ),
     Method(
+        "kbx.related",
+        ("related",),
+        "Find related documents",
+        "Return what is related to a document, with reasons.",
+        arguments.KbxRelated,
+        answers.KbxRelatedAnswer,
+    ),
+    Method(
         "kbx.memory_similar",
         ("memory", "similar"),
         "Check for duplicates before writing",
@@ -160,7 +168,9 @@ def available_methods(*, allow_writes: bool) -> list[Method]:
 
 def input_schema(method: Method) -> dict[str, Any]:
     """Return the schema of the arguments, with definitions inlined and nothing nullable."""
-    return _simplify(method.arguments.model_json_schema(by_alias=True), drop_null=True)
+    about = method.arguments.__doc__ or f"Arguments of `{method.tool}`."
+    schema = method.arguments.model_json_schema(by_alias=True) | {"description": about}
+    return dict(sorted(_simplify(schema, drop_null=True).items()))
 
 
 def output_schema(method: Method) -> dict[str, Any]:

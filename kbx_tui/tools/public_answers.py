@@ -19,8 +19,6 @@ Json = dict[str, Any]
 
 ATTEMPTS = 4
 """Times that a call is answered: each answer may be about other pages that changed."""
-MAX_NAME = 1000
-"""Length above which a text is neither a path nor an id."""
 NOTES = ("notes", "hints")
 """Keys of lists of sentences, which may name pages."""
 NOT_INDEXED_SINCE = (
@@ -85,14 +83,14 @@ def _changed(
 
     These are the pages that the answer was read from, and those that the call and its answer name.
     """
-    documents, texts = public.documents, {*_strings(answer)}
+    documents = public.documents
     sentences = [*_strings(arguments), *_notes(answer), "" if error is None else str(error)]
     try:
-        paths = documents.paths_of(text for text in texts if len(text) <= MAX_NAME).union(read)
+        paths = documents.paths_of({*_strings(answer)}).union(read)
     except NotFound:  # there is no index
         return []
     paths |= {path for path, *_ in documents.named_in("\n".join(sentences))}
-    return sorted(path for path in paths - {""} if not documents.is_current(path))
+    return documents.changed(paths - {""})
 
 
 def _notes(answer: Any) -> Iterator[str]:

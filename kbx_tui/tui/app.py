@@ -20,16 +20,9 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.commands import keymap
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Command
-from kbx_tui.tui.commands.keymap import (
-    EVERYTHING,
-    MENU_OF,
-    Keymap,
-    Offer,
-    command_by_id,
-    display_key,
-)
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
@@ -71,7 +64,7 @@ class KbxApp(TerminalApp):
         tour: TourWish = "no",
         debounce: float = DEBOUNCE_SECONDS,
         app_state: AppState | None = None,
-        offer: Offer = EVERYTHING,
+        offer: keymap.Offer = keymap.EVERYTHING,
     ) -> None:
         """Open the base at `root`; with None, let the user choose one, and say `why`.
 
@@ -141,11 +134,11 @@ class KbxApp(TerminalApp):
 
     async def action_moved(self, command_id: str, key: str) -> None:
         """Run a command by a key that it had, and say the one that it has now."""
-        command, screen = command_by_id(command_id), self.screen
+        command, screen = keymap.command_by_id(command_id), self.screen
         if isinstance(screen, FrameScreen) and command_id not in self.keymap.changes:
             now = self.keymap.display_keys(command)
-            screen.show_aside(f"{display_key(key)} is now {now}")
-        pane = None if command.scope in MENU_OF else self.focused
+            screen.show_aside(f"{keymap.display_key(key)} is now {now}")
+        pane = None if command.scope in keymap.MENU_OF else self.focused
         await (pane or screen).run_action(command.action)
 
     def _refusal(self, key: str) -> str:
@@ -284,12 +277,12 @@ class KbxApp(TerminalApp):
             self.explore.model.restore_knobs(*knobs)
         self.explore.panes.restore_hidden()
         try:
-            self.keymap = Keymap(dict(settings.keys), self.offer)
+            self.keymap = keymap.Keymap(dict(settings.keys), self.offer)
         except ConfigError as error:
-            self.keymap = Keymap(offer=self.offer)
+            self.keymap = keymap.Keymap(offer=self.offer)
             self.show_error(safe_line(str(error)))
         self.set_keymap(self.keymap.changes)
-        self.explore.use_keymap(self.keymap)
+        self.explore.show_keymap()
 
     async def _close_base(self) -> None:
         if self.explore is None:
@@ -379,7 +372,7 @@ class KbxApp(TerminalApp):
 
         if isinstance(screen, FrameScreen):
             for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
-                if command.palette:
+                if command.in_palette:
                     target: KbxApp | FrameScreen = self if command.scope == "app" else screen
                     yield PaletteEntry(
                         command.id,

@@ -18,19 +18,12 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
+from kbx_tui import state_file
 from kbx_tui.config import Measures
 from kbx_tui.errors import WriteFault
 from kbx_tui.removal import remove_temporary
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import LIMIT, PastQuery, QueryHistory
-from kbx_tui.state_file import (
-    UnusableFile,
-    decode_json,
-    read_regular_file,
-    remove_leaked,
-    set_aside,
-    unreadable,
-)
 from kbx_tui.user_files import logger, user_state_folder
 
 RECENT_BASES = 12
@@ -210,7 +203,7 @@ class AppState:
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
-            self.notices.append(unreadable(file, error))
+            self.notices.append(state_file.unreadable(file, error))
             logger().warning("%s", self.notices[-1])
         return kind()
 
@@ -239,7 +232,7 @@ def user_file() -> Path:
 
 
 def _load(file: Path, kind: type[State]) -> State:
-    return decode_json(read_regular_file(file, limit=SIZE_LIMIT), kind)
+    return state_file.decode_json(state_file.read_regular_file(file, limit=SIZE_LIMIT), kind)
 
 
 def _write(file: Path, state: msgspec.Struct) -> None:
@@ -252,7 +245,7 @@ def _write(file: Path, state: msgspec.Struct) -> None:
             temporary = new.name
             new.write(data)
         Path(temporary).replace(file)
-        remove_leaked(file.parent, re.compile(rf"\.{re.escape(file.name)}\.\w{{8}}"))
+        state_file.remove_leaked(file.parent, re.compile(rf"\.{re.escape(file.name)}\.\w{{8}}"))
     except (OSError, WriteFault) as error:
         logger().warning("could not write %s: %s", file, error)
         if temporary:
@@ -266,5 +259,5 @@ def _make_way(file: Path, kind: type[msgspec.Struct]) -> None:
         _load(file, kind)
     except FileNotFoundError:
         pass
-    except (UnusableFile, ValueError):
-        set_aside(file)
+    except (state_file.UnusableFile, ValueError):
+        state_file.set_aside(file)

@@ -16,8 +16,8 @@ from textual.screen import Screen
 
 from kbx_tui.formatting import format_count, format_score, kept_words, stacked_bar
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.ranking.explain import RankChange, compare, explain_pair
-from kbx_tui.search.ranking.rank import Ranked, Ranking
+from kbx_tui.search.ranking.explain import RankChange, compare
+from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
@@ -25,9 +25,11 @@ from kbx_tui.tui.commands.keymap import COMPARE
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, paragraph, width_of
 from kbx_tui.tui.engine.client import LatestOnly
-from kbx_tui.tui.explore.displayed_search import tuning_of
+from kbx_tui.tui.explore.displayed_search import pair_words, tuning_of
 from kbx_tui.tui.explore.inputs import Knobs
+from kbx_tui.tui.explore.presenting import result_row
 from kbx_tui.tui.explore.search_state import SearchState, knobs_of
+from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgedDocument, grade_sign
@@ -62,21 +64,11 @@ class CompareModel:
 
     def explain_pair(self, marked: str, other: str) -> tuple[str, ...]:
         """Return why one path ranks above the other: a sentence for A and for B, if it has both."""
-        engine = self._client.engine
-        if engine is None or not marked or marked == other:
+        if not marked or marked == other:
             return ()
-        sentences = []
-        for name, ranking in zip("AB", self._rankings, strict=False):
-            paths = ranking.evidence.paths
-            rows = [paths.index(path) for path in (marked, other) if path in paths]
-            if len(rows) == 2 and all(ranking.included[row] for row in rows):
-                pair = explain_pair(ranking, rows[0], rows[1])
-                titles = ranking.evidence.titles
-                ahead, behind = (
-                    titles[one.row] or paths[one.row] for one in (pair.ahead, pair.behind)
-                )
-                sentences.append(f"Under {name}, {pair.text(f'“{ahead}”', f'“{behind}”')}.")
-        return tuple(map(safe_line, sentences))
+        pairs = [pair_words(ranking, marked, other, "“{}”".format) for ranking in self._rankings]
+        named = zip("AB", pairs, strict=False)
+        return tuple(f"Under {name}, {words}." for name, words in named if words)
 
     def update(self) -> None:
         state, evidence = self._state(), self._explore.displayed.evidence
@@ -128,12 +120,12 @@ class CompareModel:
         moves |= {change.path: "lost" for change in comparison.lost}
         moves |= {change.path: "new" for change in comparison.gained}
         columns = zip_longest(
-            (_result(before, ranked, moves) for ranked in comparison.before),
-            (_result(after, ranked, moves) for ranked in comparison.after),
+            (result_row(before.evidence, ranked) for ranked in comparison.before),
+            (result_row(after.evidence, ranked) for ranked in comparison.after),
         )
         rows = tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1))
         lost, gained, moved = comparison.lost, comparison.gained, len(comparison.moved)
-        return CompareView(words[0], words[1], rows, lost, gained, moved)
+        return CompareView(words[0], words[1], rows, moves, lost, gained, moved)
 
 
 def _fallback(ranking: Ranking) -> str:
@@ -144,20 +136,10 @@ def _fallback(ranking: Ranking) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedResult:
-    path: str
-    title: str
-    score: float
-    document_part: float
-    entity_part: float
-    move: str
-
-
-@dataclass(frozen=True, slots=True)
 class RankRow:
     rank: int
-    before: ComparedResult | None
-    after: ComparedResult | None
+    before: ResultRow | None
+    after: ResultRow | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +147,11 @@ class CompareView:
     before: str
     after: str
     rows: tuple[RankRow, ...]
+    moves: Mapping[str, str]
+    """How the document at a path moved, such as `▲2`, `lost` or `new`; empty if it did not."""
     lost: tuple[RankChange, ...]
     gained: tuple[RankChange, ...]
     moved: int
-
-
-def _result(ranking: Ranking, ranked: Ranked, moves: Mapping[str, str]) -> ComparedResult:
-    path = ranking.evidence.paths[ranked.row]
-    known_item = bool(ranked.known_item)  # ranked first, as if the document scored 1
-    return ComparedResult(
-        path=path,
-        title=safe_line(ranking.evidence.titles[ranked.row]) or safe_line(path),
-        score=ranked.score,
-        document_part=1.0 if known_item else ranked.document_part,
-        entity_part=0.0 if known_item else ranked.entity_part,
-        move=moves[path],
-    )
 
 
 BOTH_FROM = 60
@@ -202,10 +173,11 @@ class SideBySide(RowsView[RankRow]):
     def __init__(self) -> None:
         super().__init__()
         self._grades: Mapping[str, int | None] = {}
+        self.moves: Mapping[str, str] = {}
         self.marked = ""
 
     @property
-    def result(self) -> ComparedResult | None:
+    def result(self) -> ResultRow | None:
         if (row := self.current) is None:
             return None
         is_left = self.on_left and self.line_width >= BOTH_FROM
@@ -242,14 +214,15 @@ class SideBySide(RowsView[RankRow]):
     def action_side(self, left: bool) -> None:
         self.on_left = left
 
-    def _side(self, rank: int, result: ComparedResult | None, width: int, *, here: bool) -> Line:
+    def _side(self, rank: int, result: ResultRow | None, width: int, *, here: bool) -> Line:
         """Return one result in exactly `width` cells."""
         if result is None:
             return (Span(" " * width),)
         sign = "◆" if result.path == self.marked else "›" if here else " "
         line = [Span(sign, "accent"), Span(f"{rank:>2} ", "dim")]
         if width >= BARS_FROM // 2 - 2:
-            document, entity, _ = stacked_bar(result.document_part, result.entity_part, BAR)
+            parts = (1.0, 0.0) if result.known_item else (result.document_part, result.entity_part)
+            document, entity, _ = stacked_bar(*parts, BAR)
             rest = BAR - len(document) - len(entity) + 1
             line += [
                 Span(f"{format_score(result.score):>4} "),
@@ -259,7 +232,8 @@ class SideBySide(RowsView[RankRow]):
             ]
         grade = grade_sign(self._grades, result.path)
         line += [Span(grade, "grade" if grade.strip() else "text"), Span(" ")]
-        move = Span(f" {result.move:<4}", "bad" if result.move == "lost" else "accent")
+        moved = self.moves[result.path]
+        move = Span(f" {moved:<4}", "bad" if moved == "lost" else "accent")
         room = max(width - width_of((*line, move)), 0)
         return (*line, Span(fit(result.title, room), "strong"), move)
 
@@ -348,7 +322,7 @@ class Compare(JudgingScreen):
         self.query_one(SettingsLine).show(view)
         self.query_one(LostAndGained).show(view)
         self._show_knobs()
-        ranks = () if view is None else view.rows
+        ranks, rows.moves = ((), {}) if view is None else (view.rows, view.moves)
         rows.show_rows(ranks, key=lambda row: row.rank, otherwise=rows.cursor)
         if view is not None:
             rows.border_title = Content(f"“{safe_line(self.session.explore.state.query)}”")
@@ -364,13 +338,9 @@ class Compare(JudgingScreen):
         if explore.displayed.view is not None:
             knobs.annotate(explore.displayed.view)
 
-    @on(NumberSlider.Changed, "#alpha")
-    def change_alpha(self, event: NumberSlider.Changed) -> None:
-        self.session.explore.update(alpha=event.value)
-
-    @on(NumberSlider.Changed, "#threshold")
-    def change_threshold(self, event: NumberSlider.Changed) -> None:
-        self.session.explore.update(threshold=event.value)
+    @on(NumberSlider.Changed)
+    def change_knob(self, event: NumberSlider.Changed) -> None:
+        self.session.explore.update(**{event.slider.label: event.value})
 
     @on(SideBySide.Opened)
     def read_result(self) -> None:
@@ -400,17 +370,8 @@ class Compare(JudgingScreen):
         rows.refresh()
         self._show_pair()
 
-    def action_alpha(self, steps: int) -> None:
-        self.query_one(Knobs).alpha.action_move(steps)
-
-    def action_threshold(self, steps: int) -> None:
-        self.query_one(Knobs).threshold.action_move(steps)
-
-    def action_next_mode(self) -> None:
-        self.session.explore.next_mode()
-
-    def action_next_preset(self) -> None:
-        self.session.explore.next_preset()
+    def action_switch(self, setting: str) -> None:
+        getattr(self.session.explore, setting)()
 
     def action_undo(self) -> None:
         self.session.explore.undo()

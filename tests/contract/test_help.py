@@ -3,11 +3,14 @@
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import click
 import pytest
 
+from kbx_tui.cli import commands
 from kbx_tui.cli.main import kbx as program
 from kbx_tui.errors import KbxError
 from tests.command_line import CHECKOUT, CommandLine
@@ -54,6 +57,16 @@ def test_help_lists_every_command_once_in_five_sections(kbx: CommandLine) -> Non
     names = re.findall(r"^  ([a-z]+) ", "".join(sections), flags=re.MULTILINE)
     assert len(sections) == 5
     assert sorted(names) == sorted(program.commands)
+
+
+def test_every_command_that_is_written_is_in_the_program() -> None:
+    written = [
+        command
+        for module in iter_modules(commands.__path__)
+        for command in vars(import_module(f"{commands.__name__}.{module.name}")).values()
+        if isinstance(command, click.Command)
+    ]
+    assert [each.name for each in written if each not in ALL.values()] == []
 
 
 def test_version_names_model_and_build(kbx: CommandLine) -> None:

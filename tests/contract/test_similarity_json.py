@@ -1,78 +1,13 @@
 """The JSON of `kbx memory similar`, `kbx entity ...` and `kbx dedup`, and their exit codes."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.command_line import CommandLine
 from tests.functional.vaults import FILES, index_vault, write_vault
 
-CHECK = {
-    "query": str,
-    "scope": dict,
-    "threshold": float,
-    "matches": list,
-    "has_similar": bool,
-    "best_score": float,
-    "nearest": list,
-    "model": str,
-    "is_calibrated": bool,
-    "in_scope": int,
-    "notes": list,
-}
-MATCH = {
-    "text": str,
-    "score": float,
-    "fact_id": int,
-    "source_path": str,
-    "date": str,
-    "entity_name": str,
-    "match_type": str,
-    "threshold": float,
-    "relation": str,
-    "cosine": float,
-    "signals": dict,
-    "conflicts": list,
-    "reason": str,
-    "line": int,
-    "done": bool,
-    "field": type(None),
-    "is_similar": bool,
-}
-FIELD = {
-    "entity": str,
-    "field": str,
-    "current_value": str,
-    "proposed_value": str,
-    "similarity": float,
-    "is_similar": bool,
-    "threshold": float,
-    "match_type": str,
-    "relation": str,
-    "cosine": float,
-    "signals": dict,
-    "conflicts": list,
-    "model": str,
-    "notes": list,
-}
-SCAN = {
-    "clusters": list,
-    "facts": int,
-    "conflicts": int,
-    "conflicting": list,
-    "kept": int,
-    "model": str,
-    "is_calibrated": bool,
-    "notes": list,
-}
 SLACK = "favours asynchronous communication via Slack"
-
-
-def assert_shape(actual: dict[str, Any], shape: dict[str, Any]) -> None:
-    assert list(actual) == list(shape)
-    for name, kind in shape.items():
-        assert isinstance(actual[name], kind), (name, actual[name])
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +18,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return index_vault(tmp_path_factory.mktemp("similar"), files)
 
 
-def test_check_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:
+def test_check_finds_the_same_fact_of_an_entity(kbx: CommandLine, base: Path) -> None:
     ran = kbx("memory", "similar", SLACK, "--entity", "alice chen", "--json", "--kb", base)
     assert (ran.code, ran.err) == (0, "")
-    assert_shape(ran.json, CHECK)
     (match,) = ran.json["matches"]
-    assert_shape(match, MATCH)
     assert ran.json["scope"] == {"entity": "Alice Chen"}
     assert ran.json["has_similar"] is True
     assert ran.json["best_score"] == match["score"]
@@ -109,11 +42,10 @@ def test_threshold_is_reported_and_a_missing_date_is_null(kbx: CommandLine, base
     assert items[0]["date"] is None
 
 
-def test_field_check_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:
+def test_field_is_compared_with_its_current_value(kbx: CommandLine, base: Path) -> None:
     arguments = ("--field", "role", "--value", "Engineering Director", "--json", "--kb", base)
     ran = kbx("entity", "similar-field", "Alice Chen", *arguments)
     assert ran.code == 0
-    assert_shape(ran.json, FIELD)
     assert ran.json["current_value"] == "Director of Engineering"
     assert ran.json["is_similar"] is True
 
@@ -121,14 +53,14 @@ def test_field_check_has_exactly_the_documented_fields(kbx: CommandLine, base: P
 def test_current_value_of_a_missing_field_is_null(kbx: CommandLine, base: Path) -> None:
     arguments = ("--field", "hobby", "--value", "chess", "--json", "--kb", base)
     check = kbx("entity", "similar-field", "Alice Chen", *arguments).json
-    assert list(check) == list(FIELD)
     assert (check["current_value"], check["similarity"]) == (None, 0.0)
 
 
 def test_scan_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:
     ran = kbx("dedup", "--scan", "--json", "--kb", base)
     assert ran.code == 0
-    assert_shape(ran.json, SCAN)
+    keys = ["clusters", "facts", "conflicts", "conflicting", "kept", "model", "is_calibrated"]
+    assert list(ran.json) == [*keys, "notes"]
     (cluster,) = ran.json["clusters"]
     assert list(cluster) == ["score", "relation", "facts"]
     assert list(cluster["facts"][0]) == [

@@ -157,7 +157,7 @@ async def compare_blind(driver: Driver, kb: RecordedKb) -> None:
     model = BlindModel(
         session.client, session.judging, "", (pinned.tuning, current.tuning), random=Random(2)
     )
-    await driver.app.push_screen(BlindScreen(model, driver.app.keymap))
+    await driver.app.push_screen(BlindScreen(model))
     await driver.until(lambda: model.question is not None or model.votes is not None)
 
 

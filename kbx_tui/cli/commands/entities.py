@@ -1,6 +1,6 @@
 """`kbx entity`, `kbx experts` and `kbx person|project|team`: entities and their pages.
 
-`kbx links`: links to and from a document, and broken links.
+`kbx links`: links to and from a document, and broken links. `kbx related`: documents like it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wa
 from kbx_tui.cli.write_output import prints_written
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
-from kbx_tui.tools.json_output import broken_json, experts_json, field_json, links_json, picked
+from kbx_tui.search.link_records import NOTHING_RELATED
+from kbx_tui.tools.json_output import (
+    broken_json,
+    experts_json,
+    field_json,
+    links_json,
+    picked,
+    related_json,
+)
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -28,7 +36,12 @@ if TYPE_CHECKING:
     from kbx_tui.experts.expert_ranking import ExpertRanking, Receipt
     from kbx_tui.knowledge.records import Fact
     from kbx_tui.search.browse import EntityCard, EntityName
-    from kbx_tui.search.link_records import BrokenLink, DocumentLinks, LinkOverview
+    from kbx_tui.search.link_records import (
+        BrokenLink,
+        DocumentLinks,
+        LinkOverview,
+        RelatedDocuments,
+    )
 
 
 ALL_ENTITIES = 1_000_000
@@ -333,6 +346,38 @@ def _receipt_line(receipt: Receipt) -> str:
     return f"      {format_score(receipt.contribution)}  {receipt.text}" + (
         f" ({shown})" if shown else ""
     )
+
+
+@click.command(name="related", cls=Command)
+@options.text_argument("document", "DOC...", "say to which document: its path, id or title")
+@options.count_option("--limit", 10, "Maximum number of documents.")
+@options.json_option
+def related_command(document: str, limit: int) -> None:
+    """List the documents related to one, each with the reason.
+
+    DOC is a path, id, title, file name or alias. Related is what says the same, what links to it or
+    to the same pages, and what shares its people and projects.
+
+    \b
+    Examples:
+      kbx related "Rollback plan"
+      kbx related memory/people/alice-chen.md --limit 5
+      kbx related "Rollback plan" --json | jq -r '.related[].path'
+    """
+    with open_kb() as kb:
+        found = kb.related(document, limit)
+    for note in () if wants_json() else found.notes:
+        say(note)
+    print_result(related_json(found), related_lines(found))
+
+
+def related_lines(found: RelatedDocuments) -> Iterator[str]:
+    yield f"{found.title}  {found.path}"
+    for each in found.related:
+        yield f"{format_score(each.score):>5}  {each.title}  {each.path}"
+        yield f"       {each.reason}"
+    if not found.related:
+        yield NOTHING_RELATED
 
 
 EXIT_BROKEN, EXIT_WITHOUT_PART = 1, 10

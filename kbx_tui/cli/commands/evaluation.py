@@ -15,7 +15,7 @@ from kbx_tui.cli.output import print_result, say, show_steps, wants_json
 from kbx_tui.errors import NotFound
 from kbx_tui.formatting import format_change, format_count, format_p, format_percent, format_score
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tools.json_output import picked
+from kbx_tui.tools.json_output import picked, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.runs import GroupDifference, GroupMetrics, Run, Sweep
 
 
-DIGITS = 4
 RUN_FILE = click.Path(path_type=Path, dir_okay=False)
 folder_argument = click.argument(
     "folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False)
@@ -143,15 +142,15 @@ def run_json(run: Run, changes: Sequence[GroupDifference] | None) -> dict[str, A
     names = "base mode preset doc_types skipped vector_share by_candidates"
     fields: dict[str, Any] = {
         **picked(run, names),
-        "groups": [_rounded(asdict(row)) for row in group_metrics(run)],
+        "groups": [rounded(asdict(row)) for row in group_metrics(run)],
         "queries": [
-            _rounded(msgspec.to_builtins(result) | {"top": list(result.top[:CUTOFF])})
+            rounded(msgspec.to_builtins(result) | {"top": list(result.top[:CUTOFF])})
             for result in run.results
         ],
     }
     if changes is not None:
         fields["compared"] = [
-            _rounded(asdict(row) | {"votes": asdict(row.votes) | {"p": row.votes.p}})
+            rounded(asdict(row) | {"votes": asdict(row.votes) | {"p": row.votes.p}})
             for row in changes
         ]
     return fields
@@ -254,9 +253,9 @@ def sweep_json(sweep: Sweep) -> dict[str, Any]:
     return {
         "knob": sweep.knob,
         "values": list(sweep.values),
-        "ndcg": _rounded(dict(sweep.ndcg)),
+        "ndcg": rounded(dict(sweep.ndcg)),
         "best": {group: sweep.best(group) for group in sweep.ndcg},
-        "judged": _rounded(sweep.judged),
+        "judged": rounded(sweep.judged),
     }
 
 
@@ -279,17 +278,6 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
         for row in cells
     ]
-
-
-def _rounded(value: Any) -> Any:
-    match value:
-        case float():
-            return round(value, DIGITS)
-        case dict():
-            return {name: _rounded(part) for name, part in value.items()}
-        case list() | tuple():
-            return [_rounded(part) for part in value]
-    return value
 
 
 @click.command(name="tune", cls=Command)
@@ -336,7 +324,7 @@ def tune_command(
 
 
 def advice_json(advice: Advice, written: Written | None) -> dict[str, Any]:
-    fields = {name: _rounded(value) for name, value in asdict(advice).items()}
+    fields = {name: rounded(value) for name, value in asdict(advice).items()}
     changes = {key: {"current": now, "best": best} for key, (now, best) in advice.changes.items()}
     del fields["current"], fields["best"]
     return {

@@ -36,7 +36,7 @@ from kbx_tui.tools.json_output import check_json, dedup_json, fact_json, scan_js
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.drafts import Draft, Written
-    from kbx_tui.knowledge.records import Fact, FactKind
+    from kbx_tui.knowledge.records import Fact
 
 
 @click.command(name="add", cls=Command)
@@ -58,16 +58,7 @@ if TYPE_CHECKING:
 @options.flag("--force", "Write even a known or contradicting fact.")
 @options.flag("--create", "Create the page if there is none.")
 @writing_options
-def add_fact(
-    text: str,
-    entity: str,
-    date: str | None,
-    source: str | None,
-    kind: FactKind,
-    force: bool,
-    create: bool,
-    dry_run: bool,
-) -> int:
+def add_fact(text: str, force: bool, create: bool, dry_run: bool, **fact: Any) -> int:
     """Add a fact to the page of an entity, unless it is known.
 
     If a known fact says the same or contradicts it, you are asked on a terminal; elsewhere nothing
@@ -80,7 +71,7 @@ def add_fact(
       kbx memory add "Speaks Catalan" --entity "Alice Chen" --dry-run
     """
     with open_kb() as kb:
-        add = partial(kb.memory_add, text, entity=entity, kind=kind, date=date, source=source)
+        add = partial(kb.memory_add, text, **fact)
         report = partial(report_written, kb=kb, force=force, dry_run=dry_run)
         try:
             return report(partial(add, create=create))
@@ -106,12 +97,7 @@ fact_id_argument = click.argument("fact_id", type=int, metavar="ID")
 @options.flag("--force", "Write even a known or contradicting fact.")
 @writing_options
 def edit_fact(
-    fact_id: int,
-    words: str,
-    text: str | None,
-    date: str | None,
-    force: bool,
-    dry_run: bool,
+    fact_id: int, words: str, text: str | None, date: str | None, force: bool, dry_run: bool
 ) -> int:
     """Change the text of a fact.
 
@@ -157,14 +143,7 @@ def delete_fact(fact_id: int, dry_run: bool) -> Written:
 @options.option("--source S", "Source of TEXT.")
 @options.flag("--force", "Write even a known or contradicting fact.")
 @writing_options
-def supersede(
-    fact_id: int,
-    text: str,
-    date: str | None,
-    source: str | None,
-    force: bool,
-    dry_run: bool,
-) -> int:
+def supersede(fact_id: int, force: bool, dry_run: bool, **fact: Any) -> int:
     """Strike out a fact that is no longer true.
 
     TEXT, if given, is added as the fact that replaces it. The struck fact stays readable. If
@@ -176,7 +155,7 @@ def supersede(
       kbx memory supersede 4087265596440608 --dry-run
     """
     with open_kb() as kb:
-        strike = partial(kb.pages.supersede_fact, fact_id, text=text, date=date, source=source)
+        strike = partial(kb.pages.supersede_fact, fact_id, **fact)
         return report_written(strike, kb, force=force, dry_run=dry_run)
 
 

@@ -52,6 +52,11 @@ STDOUT = "-"
     "Only documents linked to one of these entities: name, alias or id.",
     options.complete_entity,
 )
+@options.list_option(
+    "--said said NAME,...",
+    "Only meetings in which one of these people speaks, with what they say as the passage.",
+    options.complete_entity,
+)
 @options.count_option("--limit", 10, "Maximum number of results.")
 @options.choice(
     "--sort", ["score", "date"], "date lists the best 50 results newest first.", default="score"
@@ -134,8 +139,8 @@ def search_command(
     be any text, with or without quotes; put -- before one that starts with a dash.
 
     Filters may be part of the query: type:meeting tag:ops from:2026-03 to:2026-05 in:memory/notes
-    @alice title:budget -word "exact words". A comma means "or": type:meeting,note. They narrow what
-    the options allow.
+    @alice said:@alice title:budget -word "exact words". A comma means "or": type:meeting,note. They
+    narrow what the options allow.
 
     With --kb given more than once, those bases are searched together, each result with its base.
 
@@ -145,6 +150,8 @@ def search_command(
       kbx search grace tully rollout --type meeting --path memory/meetings/2026
       kbx search "what did alice do in march 2026"
       kbx search rollback type:meeting from:2026-03 @alice
+      kbx search "what did Marek say about the rehearsal"
+      kbx search pricing --said hana
       kbx search "error code 5032" --fast
       kbx search migration --pin "Grace Tully" --mute platform --sort date
       kbx search alice migration --hierarchy-alpha 0.7 --explain

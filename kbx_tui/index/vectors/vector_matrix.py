@@ -289,6 +289,10 @@ class VectorMatrix:
             segment.put_best_cosine_of(query, rows, part, cosines)
         return cosines
 
+    def has(self, row: int) -> bool:
+        """Return whether a document has vectors."""
+        return self._chunks_of(row) is not None
+
     def mean_vectors(self, rows: Rows) -> Matrix:
         places = filter(None, map(self._chunks_of, rows.tolist()))
         sums = np.stack([stored.chunks[part].sum(axis=0) for stored, part in places])

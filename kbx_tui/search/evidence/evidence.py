@@ -9,7 +9,7 @@ read-only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Literal
 
@@ -88,6 +88,8 @@ class FeedbackDocument:
 class UnknownName:
     name: str
     similar: str
+    speaks: bool = False
+    """Whether it is that of someone who should speak, not of an entity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +266,17 @@ class DatePreference:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedSpeaker:
+    """Who a query asks for what they said (`retrieval/speakers.py`)."""
+
+    names: tuple[str, ...]
+    """Ids of people, or names of speakers."""
+    shown: str
+    topic: str
+    """What they are asked for: the query without their names, and without its verb."""
+
+
+@dataclass(frozen=True, slots=True)
 class AskedKind:
     """The kind of document that a query asks for, beside its topic.
 
@@ -271,12 +284,21 @@ class AskedKind:
     """
 
     words: str
-    """`people`, `meetings`, `the newest`."""
+    """`people`, `meetings`, `the newest`, `what Dana says`."""
     factors: Scores
     """Shape (n,), above 0 and at most 1."""
+    speaker: AskedSpeaker | None = None
+    speaks: Flags | None = None
+    """Shape (n,): documents in which the speaker has a turn; None without one."""
+
+    def at(self, rows: Rows) -> AskedKind:
+        speaks = None if self.speaks is None else self.speaks[rows]
+        return replace(self, factors=self.factors[rows], speaks=speaks)
 
     def reason(self, row: int) -> str:
         factor = format_score(float(self.factors[row]))
+        if self.speaker is not None and self.speaks is not None and self.speaks[row]:
+            return f"{self.speaker.shown} speaks here: × {factor}"
         return "" if factor == format_score(1.0) else f"asked for {self.words}: × {factor}"
 
 

@@ -12,7 +12,7 @@ document uses. Between the two limits the base does not decide, and the query al
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,20 +23,15 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Prefix
 
 from kbx_tui.formatting import format_percent
-from kbx_tui.index.arrays import Hashes, Rows, Scores
-from kbx_tui.index.lexical.terms import stem_of_term, terms_in
+from kbx_tui.index.arrays import Hashes
 from kbx_tui.index.snapshot import EntityPages, NameVotes
 from kbx_tui.index.stored_names import (
-    LONGEST_IN_PIECES,
     SIMILAR,
     StoredNames,
     Words,
-    changes_at_most,
     hash_after,
-    letters_of,
-    piece_hashes,
-    runs_to_look_up,
     signatures,
+    similar_lengths,
 )
 from kbx_tui.index.stored_records import (
     EXTRA,
@@ -45,12 +40,11 @@ from kbx_tui.index.stored_records import (
     EntityColumn,
     item_key,
     key_hash,
-    places_by_row,
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.folding import folded_words, name_key
-from kbx_tui.knowledge.languages import ENGLISH, beginning_of, language_by_script, stem
+from kbx_tui.knowledge.languages import ENGLISH, language_by_script, stem
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.query_words import NAMES_THAT_ARE_WORDS
 
@@ -198,16 +192,6 @@ class NamePriors:
         return ""
 
 
-FEW_NAMES = 3000
-"""Names that are all compared with a text: looking for those with a piece of it takes longer."""
-
-LENGTH_SHARE = SIMILAR / (200.0 - SIMILAR)
-"""Length of the shorter of two texts as a share of the longer below which they are not similar: the
-similarity is at most twice the shorter by the sum of both."""
-
-Keys = NDArray[np.integer[Any]]
-
-
 class MisspelledNames:
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._entities, self._names = entities, names
@@ -218,93 +202,30 @@ class MisspelledNames:
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
         index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
-        or more.
+        or more. If one is the end of the other, it is no misspelling: `kuchemann` was compared with
+        the surname of `dkuchemann` already.
         """
-        found = self._similar(texts) if len(self._keys) else []
-        for number, (best, keys) in sorted(enumerate(found), key=lambda each: -each[1][0]):
-            if best < SIMILAR:
-                return
-            entities = self._names.key_entities[keys].tolist()
-            yield number, best, [(each, self._entities[each].name) for each in entities]
+        found = [(number, *self._most_similar(text)) for number, text in enumerate(texts)]
+        for number, best, entities in sorted(found, key=lambda each: -each[1]):
+            if best:
+                yield number, best, [(each, self._entities[each].name) for each in entities]
 
-    def _similar(self, texts: Sequence[str]) -> list[tuple[float, Keys]]:
-        if len(self._keys) <= FEW_NAMES:
-            numbers = np.arange(len(self._keys))
-            return [_best(row, numbers) for row in _similarities(texts, self._spelled)]
-        found: list[tuple[float, Keys]] = [(0.0, np.empty(0, np.int64))] * len(texts)
-        candidates = dict(self._with_a_piece(texts))
-        for number, text in enumerate(texts):
-            keys = candidates.get(number, self._long[:0])
-            if len(text) > LENGTH_SHARE * LONGEST_IN_PIECES:
-                keys = np.union1d(keys, self._long)
-            if len(keys):
-                (scores,) = _similarities([text], [self._keys[key] for key in keys.tolist()])
-                found[number] = _best(scores, keys)
-        return found
-
-    @cached_property
-    def _spelled(self) -> Sequence[str]:
-        return tuple(self._keys)
-
-    @cached_property
-    def _long(self) -> Keys:
-        """The keys that have no pieces, and a few more: letters may take several bytes."""
-        return np.flatnonzero(np.diff(self._names.keys.starts) > LONGEST_IN_PIECES)
-
-    def _with_a_piece(self, texts: Sequence[str]) -> Iterator[tuple[int, Keys]]:
-        """Yield texts, by index, with the keys of which they have a piece, ascending."""
-        names, letters = self._names, letters_of(texts)
-        if not texts or not len(names.pieces.hashes):
-            return
-        lengths = np.array(list(map(len, texts)), np.int64)
-        runs = [runs_to_look_up(length) for length in lengths.tolist()]
-        begins = np.cumsum(lengths) - lengths
-        starts = np.concatenate([run[0] + begin for run, begin in zip(runs, begins, strict=True)])
-        sizes, salts = (np.concatenate([run[part] for run in runs]) for part in (1, 2))
-        of_text = np.repeat(np.arange(len(texts)), [len(run[0]) for run in runs])
-        hashes = piece_hashes(letters, starts, sizes, salts)
-        first = names.pieces.hashes.searchsorted(hashes)
-        present = np.flatnonzero(
-            names.pieces.hashes[np.minimum(first, len(names.pieces.hashes) - 1)] == hashes
-        )
-        if not len(present):
-            return
-        ends = names.pieces.hashes.searchsorted(hashes[present], "right")
-        wanted = signatures(letters, lengths)
-        most = [changes_at_most(length) for length in lengths.tolist()]
-        ranges = zip(of_text[present].tolist(), first[present].tolist(), ends.tolist(), strict=True)
-        by_text: dict[int, list[Keys]] = {}
-        for text, start, end in ranges:
-            by_text.setdefault(text, []).append(names.pieces.numbers[start:end])
-        for text, parts in by_text.items():
-            keys = np.concatenate(parts)
-            differing = (names.key_signatures[keys] ^ wanted[text]).view(np.uint8)
-            bits = np.unpackbits(differing).reshape(len(keys), -1).sum(1)
-            keys = np.unique(keys[bits <= most[text]])
-            if len(keys):
-                yield text, keys
-
-
-def _best(scores: NDArray[np.float32], keys: Keys) -> tuple[float, Keys]:
-    best = float(scores.max())
-    return best, np.sort(keys[scores == best]) if best else keys[:0]
-
-
-def _similarities(texts: Sequence[str], keys: Sequence[str]) -> NDArray[np.float32]:
-    """Return the similarity of texts and names, 0..100; 0 if one is the end of the other.
-
-    `kuchemann` is not a misspelling of `dkuchemann`: it was compared as a surname already.
-    """
-    scores: NDArray[np.float32] = process.cdist(
-        texts, keys, scorer=fuzz.ratio, score_cutoff=SIMILAR, dtype=np.float32
-    )
-    for row in np.flatnonzero(scores.max(axis=1)).tolist():
-        text = texts[row]
-        for column in np.flatnonzero(scores[row]).tolist():
-            key = keys[column]
-            if text != key and (key.endswith(text) or text.endswith(key)):
-                scores[row, column] = 0.0
-    return scores
+    def _most_similar(self, text: str) -> tuple[float, list[int]]:
+        names, (shortest, longest, most) = self._names, similar_lengths(len(text))
+        lengths = np.minimum((shortest, longest + 1), len(names.key_starts) - 1)
+        first, end = names.key_starts[lengths].tolist()
+        differing = np.bitwise_count(names.key_signatures[first:end] ^ signatures([text])[0])
+        best, entities = 0.0, list[int]()
+        for number in (first + np.flatnonzero(differing <= most)).tolist():
+            key = self._keys[number]
+            if key != text and (key.endswith(text) or text.endswith(key)):
+                continue
+            similarity = fuzz.ratio(text, key, score_cutoff=SIMILAR)
+            if similarity and similarity >= best:
+                entities = entities if similarity == best else []
+                best = similarity
+                entities.append(int(names.key_entities[number]))
+        return best, sorted(entities)
 
 
 MOST_ENTITIES = 10_000
@@ -449,88 +370,3 @@ class KnownItems:
                 if row >= 0 and not (number == ID and row in self._pages):
                     found.append((min(number, EXTRA), row, number))
         return [(row, KINDS[number]) for _, row, number in sorted(found)]
-
-
-MOST_TITLES = 200
-"""Titles with the rarest word of a query above which none of them is meant by it."""
-FEW_TITLES = 10
-"""Titles that are read rather than searching for a word that fewer of them hold."""
-
-FEW_TEXTS = 500
-"""Documents whose titles are read before any title is searched: reading more takes longer."""
-
-
-class TitleWords:
-    def __init__(
-        self,
-        segments: Sequence[DocumentSegment],
-        language_of: Callable[[int], str] = lambda _: ENGLISH,
-    ) -> None:
-        self._segments, self._language_of = segments, language_of
-        # A copy: searching bytes is several times as fast as searching a mapped file.
-        self._texts = [segment.documents.folded_titles.data.tobytes() for segment in segments]
-        self._starts = [segment.documents.folded_titles.starts.data for segment in segments]
-        self._places = places_by_row(segments)
-
-    def holding(
-        self, terms: Sequence[str], language: str = ENGLISH, *, among: Rows | None = None
-    ) -> tuple[Rows, Scores]:
-        """Return the rows of the titles that hold all `terms`, ascending, and the share of each.
-
-        Titles of documents in other languages hold none. Fastest with the rarest term first, and
-        with the rows of the texts that hold all terms as `among`. The share of its different terms
-        that the query names is above 0 and at most 1.
-        """
-        wanted = frozenset(terms)
-        rows, shares = [], []
-        is_possible = among is None or self._may_hold(terms, language, among)
-        for row in self._candidates(terms, language) if is_possible else ():
-            if self._language_of(row) != language:
-                continue
-            (title,) = self._titles(np.array([row]))
-            held = frozenset(terms_in(title.decode(), language))
-            if wanted <= held:
-                rows.append(row)
-                shares.append(len(wanted) / len(held))
-        return np.array(rows, np.int64), np.array(shares, np.float64)
-
-    def _may_hold(self, terms: Sequence[str], language: str, rows: Rows) -> bool:
-        if len(rows) > FEW_TEXTS:
-            return True
-        beginnings = [beginning_of(stem_of_term(term), language).encode() for term in terms]
-        titles = self._titles(rows)
-        return any(all(beginning in title for beginning in beginnings) for title in titles)
-
-    def _candidates(self, terms: Sequence[str], language: str) -> list[int]:
-        fewest: list[int] | None = None
-        for term in terms:
-            rows = self._rows_with(beginning_of(stem_of_term(term), language))
-            if rows is not None and (fewest is None or len(rows) < len(fewest)):
-                fewest = rows
-            if fewest is not None and len(fewest) <= FEW_TITLES:
-                break
-        return fewest or []
-
-    def _rows_with(self, beginning: str) -> list[int] | None:
-        rows: list[int] = []
-        wanted = beginning.encode()
-        for segment, text in zip(self._segments, self._texts, strict=True):
-            starts = segment.documents.folded_titles.starts
-            position = text.find(wanted)
-            while position >= 0:
-                document = int(starts.searchsorted(position, "right")) - 1
-                if (row := int(segment.rows[document])) >= 0:
-                    rows.append(row)
-                if len(rows) > MOST_TITLES:
-                    return None
-                position = text.find(wanted, int(starts[document + 1]))
-        return sorted(rows)
-
-    def _titles(self, rows: Rows) -> Iterator[bytes]:
-        places = rows if self._places is None else self._places[rows]
-        for place in places.tolist():
-            for text, starts in zip(self._texts, self._starts, strict=True):
-                if place < len(starts) - 1:
-                    yield text[starts[place] : starts[place + 1] - 1]
-                    break
-                place -= len(starts) - 1

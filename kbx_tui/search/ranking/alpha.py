@@ -23,17 +23,15 @@ not have been scored yet. So swap points are not given for a ranking that it cha
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores
-from kbx_tui.search.ranking.rank import Ranking, rank
+from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import Tuning
 
 SAME_ALPHA = 1e-12
@@ -273,32 +271,6 @@ def _exceeded(traits: Scores, others: Scores) -> Flags:
     for column, other in zip(traits.T, others.T, strict=True):
         exceeded &= other[None, :] >= column[:, None]
     return exceeded
-
-
-def best_of_each(evidence: Evidence, tunings: Sequence[Tuning], limit: int) -> NDArray[np.int64]:
-    """Return the rows of the best `limit` documents under each tuning, best first.
-
-    Shape (len(tunings), limit), NO_ROW where there are fewer results. Raises OutOfRange for
-    evidence that was retrieved for another tuning only.
-    """
-    best = np.full((len(tunings), limit), NO_ROW)
-    if evidence.reranker is not None:  # its effect is not linear in alpha
-        for number, tuning in enumerate(tunings):
-            rows = rank(evidence, tuning).best(limit)
-            best[number, : len(rows)] = rows
-        return best
-    numbers: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for number, tuning in enumerate(tunings):
-        numbers[without_alpha(tuning)].append(number)
-    lines: dict[Hashable, ScoreLines] = {}
-    for group in numbers.values():
-        ranking = rank(evidence, tunings[group[0]])
-        key = lines_key(ranking)
-        if key not in lines:
-            lines[key] = ScoreLines.of(ranking, limit)
-        alphas = np.array([tunings[number].alpha for number in group])
-        best[group] = lines[key].best(alphas, limit)
-    return best
 
 
 def without_alpha(tuning: Tuning) -> Tuning:

@@ -62,7 +62,7 @@ class Explanation:
     besides people, as it scales the other parts then."""
     date_reason: str
     """Whether the document is of that time; empty without a date preference."""
-    kind_reason: str
+    lowered_reason: str
     """What the document loses as one of another kind than asked for; empty if nothing."""
     propagated: float
     propagated_from: str
@@ -96,14 +96,14 @@ def explain(ranking: Ranking, ranked: Ranked) -> Explanation:
         vector_part=scale * (1.0 - weight) * vector,
         date_part=ranked.answered - own,
         date_reason=preference.reason(row, ranking.evidence.dates[row]) if preference else "",
-        kind_reason=_kind_reason(ranking, row),
+        lowered_reason=_lowered_reason(ranking, row),
         propagated=scale * float(components.doc_relevance[row] - components.own_relevance[row]),
         propagated_from=SIDE_NAMES.get(int(components.propagated_from[row]), ""),
         entities=_shares(ranking, row),
     )
 
 
-def _kind_reason(ranking: Ranking, row: int) -> str:
+def _lowered_reason(ranking: Ranking, row: int) -> str:
     """Return why the score of a document is lowered; empty if it is not."""
     reasons = [ranking.asked_kind.reason(row)] if ranking.asked_kind else []
     if ranking.unlinked_factor < 1.0 and not ranking.credit.belongs_to_people[row]:

@@ -152,7 +152,7 @@ def _explanation(ranking: Ranking, ranked: Ranked, snippet: Snippet) -> dict[str
         "vector_weight": why.vector_weight,
         "date_part": why.date_part,
         "date_reason": why.date_reason or None,
-        "kind_reason": why.kind_reason or None,
+        "lowered_reason": why.lowered_reason or None,
         "lent": float(lent),  # part of doc_relevance; why.propagated is part of answered
         "lent_by": why.propagated_from or None,
         "exact": ranked.known_item or None,
@@ -276,7 +276,8 @@ def not_dates_notes(query: str) -> Iterator[str]:
 def unknown_names_notes(scope: Scope) -> Iterator[str]:
     for unknown in scope.unknown_names:
         hint = f"; did you mean {unknown.similar}?" if unknown.similar else ""
-        yield safe_line(f"no entity is called {unknown.name}{hint}")
+        what = "nobody speaks under the name" if unknown.speaks else "no entity is called"
+        yield safe_line(f"{what} {unknown.name}{hint}")
 
 
 def asks_for_experts(query: str) -> bool:

@@ -50,6 +50,8 @@ class Snippet:
     """Spans of `text` that are redacted, where that was looked up."""
     forms: tuple[str, ...] = ()
     """How the document first writes each word of `terms`; empty where that was not looked up."""
+    speaker: str = ""
+    """Who says it, where the query asks for what they said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,7 @@ def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> Scor
     full, note = explanation["full_relevance"], ""
     if full is not None:
         note = answer_words(explanation["doc_relevance"], full)
-    note = " · ".join(filter(None, (note, explanation["kind_reason"])))
+    note = " · ".join(filter(None, (note, explanation["lowered_reason"])))
     score = [(value, part) for part, value in parts.items() if value]
     document = _document_parts(explanation, fast=fast)
     sums = [

@@ -29,6 +29,7 @@ from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.languages import FUNCTION_WORDS as LISTED_WORDS
+from kbx_tui.knowledge.turns import Turn
 from kbx_tui.search.query.query_terms import query_terms
 from kbx_tui.search.query.query_words import FUNCTION_WORDS
 from kbx_tui.search.results.response import Snippet
@@ -252,19 +253,25 @@ def make_snippet(
     cosines: LinesAndCosines = NO_CHUNKS,
     language: str = ENGLISH,
     offsets_of: OffsetsOf | None = None,
+    turn: Turn | None = None,
 ) -> Snippet:
     """Return the best passage of `body` for `query`, with the words of `query` marked.
+
+    With a `turn`, it is the best passage of that.
 
     `body_line` is the line of the file where the body starts, `language` that of its text, and
     `offsets_of` returns where its words start, which spares searching the text. The passage is
     chosen by `wanted`, by default the words of `query`, and by `cosines`. If no word matches, it
     begins with the best chunk or, without chunks, with the first text below the headings.
     """
-    text, stems = body[:READ_AT_MOST], topic_stems(query, language)
+    text = body[: READ_AT_MOST if turn is None else turn.end]
+    stems = topic_stems(query, language)
     wanted, headings = wanted or WantedWords(dict.fromkeys(stems, 1.0)), find_headings(text)
     start, matches = _find_passage(
         text, headings, body_line, stems, wanted, cosines, language, offsets_of
     )
+    if turn is not None:
+        start = _start_in_turn(text, turn, matches, wanted)
     found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
@@ -281,7 +288,16 @@ def make_snippet(
         is_cut=bool(text[end + 1 : end + 1 + PASSAGE_LENGTH].strip()) and not _ends(shown),
         line_breaks=line_breaks,
         forms=tuple(text[slice(*matches[first][:2])] for first in firsts),
+        speaker="" if turn is None else turn.speaker,
     )
+
+
+def _start_in_turn(text: str, turn: Turn, matches: Sequence[Match], wanted: WantedWords) -> int:
+    """Return where the best passage of a turn begins: with its speaker, if it is near."""
+    own = [match for match in matches if match[0] >= turn.start]
+    start = best_passage(text, (), own, wanted, ChunkCosines(text, NO_CHUNKS, 0))
+    is_near = start is None or start < turn.start + PASSAGE_LENGTH - LEAST_LENGTH
+    return turn.start if start is None or is_near else start
 
 
 def passage_to_rerank(
@@ -293,6 +309,7 @@ def passage_to_rerank(
     cosines: LinesAndCosines = NO_CHUNKS,
     language: str = ENGLISH,
     offsets_of: OffsetsOf | None = None,
+    turn: Turn | None = None,
 ) -> str:
     """Return what a reranker reads of a document: title, heading and text of the best passage.
 
@@ -304,7 +321,7 @@ def passage_to_rerank(
     start, _ = _find_passage(
         text, headings, body_line, stems, wanted, cosines, language, offsets_of
     )
-    begin = _sentence_start(text, start)
+    begin = _sentence_start(text, start) if turn is None else turn.start
     passage = text[begin : begin + RERANKED_LENGTH]
     return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage.strip())))
 

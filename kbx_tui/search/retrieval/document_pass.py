@@ -20,7 +20,7 @@ https://doi.org/10.1016/S0022-0000(03)00026-6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -28,7 +28,10 @@ import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.lexical.bm25 import Bm25Index
+from kbx_tui.index.lexical.terms import stem_of_term, terms_in
 from kbx_tui.index.vectors.vector_matrix import ApproximateCosines, VectorMatrix
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.languages import beginning_of
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,
@@ -71,11 +74,15 @@ class DocumentPass:
         bm25 = words.bm25([searched.weights for searched in terms])
         if not named.spans:  # links find what belongs to people and teams, not titles
             for language, single in terms[0].in_titles.items():
-                rarest_first = sorted(single, key=words.idf, reverse=True)
-                if single and len(texts := words.rows_holding_all(rarest_first)):
-                    titles = generation.title_words
-                    titled, shares = titles.holding(rarest_first, language, among=texts)
-                    bm25[0][titled] += TITLE_BONUS * shares
+                if single:
+                    rarest_first = sorted(single, key=words.idf, reverse=True)
+                    texts = np.sort(words.rows_holding_all(rarest_first))
+                    rows = highest(bm25[0], texts, TITLES_READ).tolist()
+                    rows = [row for row in rows if words.language_of(row) == language]
+                    for row, share in titles_holding(
+                        generation.snapshot.titles, rows, single, language
+                    ):
+                        bm25[0][row] += TITLE_BONUS * share
         self._searched_terms = terms[-1]
         self.bm25: Mapping[str, Scores] = dict(zip(variants, map(frozen, bm25), strict=True))
         """BM25 of every document of the base for each query variant, shape (documents,)."""
@@ -108,6 +115,24 @@ class DocumentPass:
         return FeedbackQuery(
             query, eligible, self._lexical_weights[query], embed, vectors, feedback
         )
+
+
+TITLES_READ = 200
+"""Documents with all words of a query whose titles are read, those with the highest BM25."""
+
+
+def titles_holding(
+    titles: Sequence[str], rows: Sequence[int], terms: Sequence[str], language: str
+) -> Iterator[tuple[int, float]]:
+    """Yield the rows of the titles that hold all `terms`, with their share of its terms, 0..1."""
+    wanted = frozenset(terms)
+    beginnings = [beginning_of(stem_of_term(term), language) for term in terms]
+    for row in rows:
+        folded = fold(titles[row])
+        if all(beginning in folded for beginning in beginnings):  # stemming takes longer
+            held = frozenset(terms_in(folded, language))
+            if wanted <= held:
+                yield row, len(wanted) / len(held)
 
 
 def with_cosines(

@@ -193,61 +193,35 @@ class RoleIndex:
     def signals(self, scores: Mapping[int, float], found: Iterable[int]) -> Iterator[FoundSignal]:
         """Yield entities with the signals of their role and team, given their `scores`.
 
-        These are all entities `found` by other signals, and those that can become candidates.
+        These are all entities `found` by other signals, and the best by role and team alone.
         """
         if not scores:
             return
-        roles, teams = len(self._roles.values), len(self._teams.values)
-        by_text = np.zeros(roles + teams)
+        split = len(self._roles.values)
+        by_text = np.zeros(split + len(self._teams.values))
         by_text[list(scores)] = list(scores.values())
-        of_roles, of_teams = by_text[:roles], by_text[roles:]
-        numbers = sorted({*found, *self._first(scores), *self._with_both(of_roles, of_teams)})
-        kinds: tuple[tuple[SignalKind, CodedColumn, Scores], ...] = (
-            ("role", self._roles, of_roles),
-            ("team", self._teams, of_teams),
+        numbers = np.unique(np.concatenate([*map(self._holders, scores), [*found]])).astype(
+            np.int64
         )
+        kinds: tuple[tuple[SignalKind, CodedColumn, Scores], ...] = (
+            ("role", self._roles, by_text[:split][self._roles.codes[numbers]]),
+            ("team", self._teams, by_text[split:][self._teams.codes[numbers]]),
+        )
+        one, other = (of_each for _, _, of_each in kinds)
+        best, support = np.maximum(one, other), np.minimum(one, other)
+        merged = best + (1.0 - best) * SECOND_SIGNAL * support
+        kept = np.isin(numbers, [*found])
+        kept[highest(merged, np.arange(len(numbers)), MAX_ENTITIES_LIMIT)] = True
         for kind, column, of_each in kinds:
             signals: dict[int, Signal] = {}  # many entities have the same
-            codes = column.codes[numbers]
+            rows = np.flatnonzero(kept & (of_each > 0.0))
+            codes = column.codes[numbers[rows]]
             for number, code, score in zip(
-                numbers, codes.tolist(), of_each[codes].tolist(), strict=True
+                numbers[rows].tolist(), codes.tolist(), of_each[rows].tolist(), strict=True
             ):
-                if score and code not in signals:
+                if code not in signals:
                     signals[code] = Signal(kind, score, column.values[code])
-                if score:
-                    yield number, signals[code]
-
-    def _first(self, scores: Mapping[int, float]) -> set[int]:
-        """Return the entities that may become candidates by their role or team alone.
-
-        Of those whose role, or whose team, has the same score, these are the first by row. The
-        highest scores come first, until there are enough entities: any other one needs another
-        signal to become a candidate.
-        """
-        groups: dict[tuple[float, bool], list[int]] = {}
-        for text, score in scores.items():
-            groups.setdefault((score, text < len(self._roles.values)), []).append(text)
-        first: set[int] = set()
-        lowest = 0.0
-        for score, is_role in sorted(groups, reverse=True):
-            if len(first) >= MAX_ENTITIES_LIMIT and score < lowest:
-                break
-            holders = [self._holders(text)[:MAX_ENTITIES_LIMIT] for text in groups[score, is_role]]
-            first.update(np.sort(np.concatenate(holders))[:MAX_ENTITIES_LIMIT].tolist())
-            lowest = score
-        return first
-
-    def _with_both(self, of_roles: Scores, of_teams: Scores) -> Iterator[int]:
-        if not (of_roles.any() and of_teams.any()):
-            return
-        holders = [self._holders(text) for text in np.flatnonzero(of_roles).tolist()]
-        numbers = np.sort(np.concatenate(holders))
-        team_scores = of_teams[self._teams.codes[numbers]]
-        numbers, team_scores = numbers[team_scores > 0.0], team_scores[team_scores > 0.0]
-        role_scores = of_roles[self._roles.codes[numbers]]
-        for pair in {*zip(role_scores.tolist(), team_scores.tolist(), strict=True)}:
-            alike = (role_scores == pair[0]) & (team_scores == pair[1])
-            yield from numbers[alike][:MAX_ENTITIES_LIMIT].tolist()
+                yield number, signals[code]
 
     def _asked_for(self, query: str) -> list[int]:
         asked = _who_is_asked_for(folded_words(query))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from threading import Event
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,14 @@ from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.stored_records import lz4
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.entity_names import is_common_word
+from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.turns import Turn
 from kbx_tui.search.evidence.evidence import (
     PEOPLE,
+    AskedKind,
+    AskedSpeaker,
     DateMatch,
     EntityCandidate,
     Evidence,
@@ -36,9 +40,13 @@ from kbx_tui.search.evidence.evidence import (
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_WEIGHT,
     PROPAGATION_SHARE,
+    Flags,
     LinkedDocuments,
+    Rows,
+    Scores,
     Scoring,
     frozen,
+    highest,
 )
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
@@ -54,6 +62,7 @@ from kbx_tui.search.results.snippets import (
     WantedWords,
     make_snippet,
     passage_to_rerank,
+    topic_stems,
     wanted_words,
 )
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
@@ -67,6 +76,13 @@ from kbx_tui.search.retrieval.document_pass import (
 from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
 from kbx_tui.search.retrieval.query_dates import QUOTED, QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
+from kbx_tui.search.retrieval.speakers import (
+    ELSEWHERE,
+    SPEAKS,
+    TURNS_READ,
+    SpokenPassage,
+    best_turn,
+)
 
 VECTORS_KEPT = 256
 EMBEDDING_THREADS = 2
@@ -156,6 +172,8 @@ class Retriever:
 
             return wanted_words(query, evidence.query, idf, language)
 
+        asked = evidence.asked_kind and evidence.asked_kind.speaker
+        turns = _AskedTurns(generation, asked) if asked else None
         paths = [evidence.paths[row] for row in rows]
         bodies = generation.bodies.read(paths)
         base_rows = [row_of.get(path, -1) for path in paths]
@@ -167,7 +185,9 @@ class Retriever:
                 cosines = generation.chunk_cosines(row, vector)
             if row >= 0 and language == ENGLISH:
                 offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
-            yield _Source(body, line, query, wanted(language), cosines, language, offsets_of)
+            spoken = turns.best(row, body, offsets_of) if turns is not None else None
+            turn = spoken.turn if spoken is not None else None
+            yield _Source(body, line, query, wanted(language), cosines, language, offsets_of, turn)
 
 
 class _Source(NamedTuple):
@@ -178,6 +198,53 @@ class _Source(NamedTuple):
     cosines: LinesAndCosines
     language: str
     offsets_of: OffsetsOf | None
+    turn: Turn | None
+
+
+class _AskedTurns:
+    """The turns of the speaker that a query asks for."""
+
+    def __init__(self, generation: IndexGeneration, asked: AskedSpeaker) -> None:
+        self._generation, self._topic = generation, asked.topic
+        labels: dict[int, frozenset[str]] = {}
+        for name in asked.names:
+            for row, keys in generation.speakers.labels(name).items():
+                labels[row] = labels.get(row, frozenset()) | keys
+        self.labels = labels
+        self._weights: dict[str, Mapping[str, float]] = {}
+
+    def weights(self, language: str) -> Mapping[str, float]:
+        """Return the weights of the stems asked for that documents hold."""
+        if language not in self._weights:
+            stems = {
+                term_of_stem(each, language): each for each in topic_stems(self._topic, language)
+            }
+            held: Mapping[Any, float] = self._generation.words.idf_of_held(stems)
+            self._weights[language] = {stems[term]: idf for term, idf in held.items()}
+        return self._weights[language]
+
+    def best(self, row: int, body: str, offsets_of: OffsetsOf | None) -> SpokenPassage | None:
+        if not (labels := self.labels.get(row)):
+            return None
+        generation, text = self._generation, body[:READ_AT_MOST]
+        language = generation.words.language_of(row)
+        turns, words = generation.speakers.turns(row, text), self.weights(language)
+        return best_turn(text, turns, labels, words, language, offsets_of)
+
+    def kind(self, asked: AskedSpeaker, flags: Flags, bm25: Scores) -> AskedKind:
+        """Return how much each document of the base answers, those flagged in scope by a turn."""
+        generation, speaks = self._generation, np.zeros(len(flags), np.bool_)
+        speaks[list(self.labels)] = True
+        factors = np.where(speaks, SPEAKS, ELSEWHERE)
+        rows = highest(bm25, np.flatnonzero(speaks & flags & (bm25 > 0.0)), TURNS_READ).tolist()
+        bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
+        offsets = generation.words.offsets(rows)
+        for row, (body, _), known in zip(rows, bodies, offsets, strict=True):
+            is_english = generation.words.language_of(row) == ENGLISH
+            found = offsets_in_body(known, body, read_at_most=READ_AT_MOST) if is_english else None
+            if (passage := self.best(row, body, found)) is not None:
+                factors[row] += (1.0 - SPEAKS) * passage.answered
+        return AskedKind(f"what {asked.shown} says", frozen(factors), asked, frozen(speaks))
 
 
 class _Search:
@@ -224,6 +291,7 @@ class _Search:
         self._topic = topic = documents.topic()
         full_relevance = None if topic is None else topic.full_relevance
         self._preference = dates.preference(generation, scoped, full_relevance)
+        self._spoken = self._find_spoken()
         self._known_items = self._find_known_items()
         wide = lists = share = None
         if self._vectors is not None and dates.text and not request.exact:
@@ -294,14 +362,33 @@ class _Search:
             without_vector=vectors.coverage.missing if vectors else 0,
             timings=MappingProxyType(self._laps),
             date_preference=preference,
-            asked_kind=asked_kind(
-                self._request.searched,
-                self._generation.document_kinds,
-                scoped.rows,
-                for_time=bool(self._dates.read),
-            ),
+            asked_kind=self._asked_kind(scoped.rows),
             undated=self._dates.undated,
             corrections=self._corrections,
+        )
+
+    def _asked_kind(self, rows: Rows) -> AskedKind | None:
+        if self._spoken is not None:
+            return self._spoken.at(rows)
+        kinds, for_time = self._generation.document_kinds, bool(self._dates.read)
+        return asked_kind(self._request.searched, kinds, rows, for_time=for_time)
+
+    def _find_spoken(self) -> AskedKind | None:
+        """Return which documents hold what someone said, if the query asks for that."""
+        generation, topic = self._generation, self._named.document_query
+        if names := self._dates.filters.values("said"):
+            asked = AskedSpeaker(names, "", topic if self._dates.text else "")
+        else:
+            found = generation.speakers.asked(self._named, generation.snapshot.entities)
+            if found is None:
+                return None
+            asked = found
+        shown = " or ".join(map(generation.speakers.shown, asked.names))
+        turns = _AskedTurns(generation, replace(asked, shown=shown))
+        if not (names or has_topic(folded_words(asked.topic))):
+            return None
+        return turns.kind(
+            replace(asked, shown=shown), self._scoped.flags, self._documents.bm25[topic]
         )
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
@@ -457,7 +544,7 @@ class _Search:
         entity, whose documents are found by their links.
         """
         query, pages = QueryWords(self._named.text), self._generation.snapshot.entity_pages
-        if len(query.words) > MOST_WORDS:
+        if len(query.words) > MOST_WORDS or self._spoken is not None:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
         telling = [any(True for _ in topic_words_of([word])) for word in query.folded]

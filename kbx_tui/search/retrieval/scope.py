@@ -64,12 +64,14 @@ def find_scope(
     filters: Filters | None = None,
     named: Mapping[str, Sequence[str]] = _NOBODY,
     rows_with: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
+    rows_said: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
 ) -> tuple[Flags, Scope]:
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
-    `named` has the ids of the entities with each name in a typed filter, and `rows_with` returns
-    the documents with words one after the other. Words in quotation marks that no document in scope
-    has are ignored. All filtered columns are in memory; no table is read.
+    `named` has the ids of the entities with each name in a typed filter. `rows_with` returns the
+    documents with words one after the other, `rows_said` those in which someone speaks. Words in
+    quotation marks that no document in scope has are ignored. All filtered columns are in memory;
+    no table is read.
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)
@@ -84,6 +86,10 @@ def find_scope(
                 flags &= with_words
             else:
                 unmatched.append(str(typed))
+        elif typed.key == "said":
+            spoken = np.zeros(len(flags), np.bool_)
+            spoken[np.concatenate([rows_said(name) for name in typed.values])] = True
+            flags &= spoken
         elif typed.key == "title":
             flags &= _titled(snapshot.titles, typed.values)
         else:

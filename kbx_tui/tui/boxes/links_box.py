@@ -1,4 +1,4 @@
-"""The links box above explore: links to and from a document, and mentions to turn into links."""
+"""Boxes above explore: the links of a document, mentions to make links; what is related to it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from textual.message import Message
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.link_records import NOTHING_RELATED
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import Line, Span, highlight, looks
-from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeBox, ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.lines_view import dim_text
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
 
 if TYPE_CHECKING:
-    from kbx_tui.search.link_records import DocumentLinks, UnlinkedMention
+    from kbx_tui.search.link_records import DocumentLinks, RelatedDocuments, UnlinkedMention
 
 
-Kind = Literal["backlink", "mention", "outgoing", "broken"]
+Kind = Literal["backlink", "mention", "outgoing", "broken", "related"]
 NOUNS: dict[Kind, str] = {
     "backlink": "backlink",
     "mention": "mention",
     "outgoing": "outgoing link",
     "broken": "broken link",
+    "related": "related document",
 }
 
 
@@ -74,6 +76,14 @@ def link_rows(links: DocumentLinks) -> tuple[LinkRow, ...]:
     return (*backlinks, *mentions, *outgoing, *broken)
 
 
+def related_rows(found: RelatedDocuments) -> tuple[LinkRow, ...]:
+    return tuple(
+        LinkRow("related", safe_line(each.title), safe_line(each.path), safe_line(each.reason),
+                each.path)
+        for each in found.related
+    )  # fmt: skip
+
+
 def group_title(rows: tuple[LinkRow, ...], kind: Kind) -> str:
     """Return the title of a group, such as `3 mentions without a link`."""
     count = format_count(sum(row.kind == kind for row in rows), NOUNS[kind])
@@ -83,7 +93,7 @@ def group_title(rows: tuple[LinkRow, ...], kind: Kind) -> str:
 def counts(rows: tuple[LinkRow, ...]) -> str:
     numbers = {kind: sum(row.kind == kind for row in rows) for kind in NOUNS}
     parts = [format_count(number, NOUNS[kind]) for kind, number in numbers.items() if number]
-    return ", ".join(parts) or "no links"
+    return ", ".join(parts) or "nothing"
 
 
 def _suggestions(paths: tuple[str, ...]) -> str:
@@ -112,7 +122,9 @@ class LinksList(RowsView[LinkRow]):
         return [1 + bool(row.text) for row in self.rows]
 
     def slots(self) -> Sequence[Slot | Line]:
-        return self.grouped(lambda row: row.kind, lambda row: group_title(self.rows, row.kind))
+        return self.grouped(
+            lambda row: row.kind, lambda row: dim_title(group_title(self.rows, row.kind))
+        )
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         each = self.rows[row]
@@ -144,9 +156,10 @@ class LinksList(RowsView[LinkRow]):
 NOTHING = "Nothing links here and no name of it is mentioned elsewhere; it has no links itself."
 
 
-class LinksBox(ModeBox[LinkRow | None], BoxScreen[LinkRow | None]):
+class LinksBox(ModeBox[LinkRow | None]):
     SCOPES = ("links", "list", "app")
     AUTO_FOCUS = "LinksList"
+    OF, EMPTY = "Links of", NOTHING
 
     def __init__(self, below: ModeScreen, path: str) -> None:
         super().__init__(below)
@@ -157,21 +170,26 @@ class LinksBox(ModeBox[LinkRow | None], BoxScreen[LinkRow | None]):
             yield LinksList()
 
     def on_mount(self) -> None:
-        self._box.border_title = Content(f"Links of {safe_line(self._path)}")
+        self._box.border_title = Content(f"{self.OF} {safe_line(self._path)}")
         self._box.border_subtitle = "reading …"
         self._client.start(self._read())
 
     # Reading and showing.
 
     async def _read(self) -> None:
-        links = await self._ask(lambda engine: engine.links.of(self._path))
-        if links is None or not self.is_attached:
+        found = await self._title_and_rows()
+        if found is None or not self.is_attached:
             return
+        title, rows = found
         shown = self.query_one(LinksList)
-        shown.empty_state = dim_text(NOTHING)
-        shown.show_at(link_rows(links), shown.cursor)
-        self._box.border_title = Content(f"“{safe_line(links.title)}”: {counts(shown.rows)}")
+        shown.empty_state = dim_text(self.EMPTY)
+        shown.show_at(rows, shown.cursor)
+        self._box.border_title = Content(f"“{safe_line(title)}”: {counts(rows)}")
         self._show_keys()
+
+    async def _title_and_rows(self) -> tuple[str, tuple[LinkRow, ...]] | None:
+        links = await self._ask(lambda engine: engine.links.of(self._path))
+        return None if links is None else (links.title, link_rows(links))
 
     def _show_keys(self) -> None:
         keymap, row = self._below.app.keymap, self.query_one(LinksList).current
@@ -231,3 +249,16 @@ class LinksBox(ModeBox[LinkRow | None], BoxScreen[LinkRow | None]):
         index_sync = self._below.session.index_sync
         index_sync.expect(written)
         index_sync.index(maybe_changed=written)
+
+
+MOST_RELATED = 20
+
+
+class RelatedBox(LinksBox):
+    OF, EMPTY = "Related to", f"{NOTHING_RELATED[0].upper()}{NOTHING_RELATED[1:]}."
+
+    async def _title_and_rows(self) -> tuple[str, tuple[LinkRow, ...]] | None:
+        found = await self._ask(lambda engine: engine.related(self._path, MOST_RELATED))
+        if found is not None:
+            self._notice = safe_line(" · ".join(found.notes))
+        return None if found is None else (found.title, related_rows(found))

@@ -35,12 +35,8 @@ if TYPE_CHECKING:
     from kbx_tui.search.name_lookup import DocumentName
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    path: str
-    action: ActionRow
-
-
+Chosen = tuple[str, "ActionRow"]
+"""The path of a document, and what to do with it."""
 LIMIT = 10
 DOCUMENTS = 20
 
@@ -158,7 +154,7 @@ class WhyNotBox(ModeBox[Chosen | None]):
         if self._is_answered:
             answer, action = self._answer.answer, self._answer.current
             if answer is not None and action is not None:
-                self.dismiss(Chosen(answer.path, action))
+                self.dismiss((answer.path, action))
         elif self._found_for != self.query_one(DocumentLine).value:
             self._takes_found = True
         elif (document := self._documents.current) is not None:
@@ -171,7 +167,7 @@ class WhyNotBox(ModeBox[Chosen | None]):
         if self._is_answered and answer is not None:
             path = answer.path
         if path:
-            self.dismiss(Chosen(path, ActionRow("read", "read it")))
+            self.dismiss((path, ActionRow("read", "read it")))
 
     @property
     def _list(self) -> DocumentList | AnswerList:

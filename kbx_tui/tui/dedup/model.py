@@ -17,26 +17,7 @@ from textual.message import Message
 from kbx_tui.drafting.drafts import Choice, Draft, complete_file, drafts_from_text, new_draft
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.dedup.rows import (
-    DraftPlanned,
-    DraftsLoaded,
-    KnownRow,
-    ReviewProgress,
-    ReviewStep,
-    ReviewView,
-    ScanEnded,
-    TypedTextChecked,
-    WriteProposed,
-    describe_applied,
-    describe_saved,
-    describe_threshold,
-    describe_undone,
-    describe_undone_write,
-    draft_row,
-    known_rows,
-    plan_lines,
-    plan_sentences,
-)
+from kbx_tui.tui.dedup import rows
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 
 if TYPE_CHECKING:
@@ -66,7 +47,7 @@ class ReviewModel:
         """The threshold that the user has set; None: those of kbx.toml, which differ by kind."""
         self._checks: dict[str, DraftCheck] = {}
         """The newest check of each draft, by its id."""
-        self._steps: deque[ReviewStep] = deque(maxlen=MAX_STEPS)
+        self._steps: deque[rows.ReviewStep] = deque(maxlen=MAX_STEPS)
         self._labels: Sequence[LabelledScore] = ()
         self._checking, self._planning = LatestOnly(client), LatestOnly(client)
         self._checking_typed, self._loading = LatestOnly(client), LatestOnly(client)
@@ -86,17 +67,17 @@ class ReviewModel:
         self._stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
 
     @property
-    def view(self) -> ReviewView:
+    def view(self) -> rows.ReviewView:
         engine = self._client.engine
         settings = None if engine is None else engine.settings.dedup
-        threshold, note = describe_threshold(settings, self._labels, self._threshold)
+        threshold, note = rows.describe_threshold(settings, self._labels, self._threshold)
         checks = [self._checks.get(draft.id) for draft in self.drafts]
-        rows = tuple(
-            draft_row(draft, check, self._verdict(draft.id))
+        shown = tuple(
+            rows.draft_row(draft, check, self._verdict(draft.id))
             for draft, check in zip(self.drafts, checks, strict=True)
         )
         best = tuple(each.matches[0].known.score for each in checks if each and each.matches)
-        return ReviewView(rows, self.is_checking, threshold, note, best)
+        return rows.ReviewView(shown, self.is_checking, threshold, note, best)
 
     # Drafts come and go.
 
@@ -130,7 +111,7 @@ class ReviewModel:
     async def _load_file(self, file: str) -> None:
         drafts = await self._client.run(lambda engine: engine.drafts.in_file(file))
         self._add(drafts)
-        self.post(DraftsLoaded())
+        self.post(rows.DraftsLoaded())
         name = safe_line(Path(file).name)
         self._host.show_notice(f"{format_count(len(drafts), 'draft')} loaded from {name}")
 
@@ -143,7 +124,7 @@ class ReviewModel:
             self._save_and_check()
 
     def scan(self, *, kept: bool = False) -> None:
-        self.post(ReviewProgress("looking for facts the base states more than once …"))
+        self.post(rows.ReviewProgress("looking for facts the base states more than once …"))
         self._client.start(self._scan(kept))
 
     async def _scan(self, kept: bool) -> None:
@@ -154,7 +135,7 @@ class ReviewModel:
         try:
             checks, has_kept = await self._client.run(scan)
         finally:
-            self.post(ReviewProgress(""))
+            self.post(rows.ReviewProgress(""))
         present = {draft.id for draft in self.drafts}
         added = [check for check in checks if check.draft.id not in present]
         if added:
@@ -163,7 +144,7 @@ class ReviewModel:
             self._save_soon()
             self.on_change()
         ids = tuple(check.draft.id for check in added)
-        self.post(ScanEnded(len(checks), ids, kept, has_kept))
+        self.post(rows.ScanEnded(len(checks), ids, kept, has_kept))
 
     def drop(self, draft_id: str) -> None:
         self._change(draft for draft in self.drafts if draft.id != draft_id)
@@ -176,7 +157,7 @@ class ReviewModel:
         return next((draft for draft in self.drafts if draft.id == draft_id), None)
 
     def _change(self, drafts: Iterable[Draft], *, entry: int | None = None) -> None:
-        self._steps.append(ReviewStep(self.drafts, self._threshold, entry))
+        self._steps.append(rows.ReviewStep(self.drafts, self._threshold, entry))
         self.drafts = tuple(drafts)
 
     def _replace(self, draft_id: str, *, entry: int | None = None, **changes: Any) -> None:
@@ -206,11 +187,11 @@ class ReviewModel:
 
     def move_threshold(self, threshold: float) -> None:
         if not self._steps or not self._steps[-1].is_threshold:
-            self._steps.append(ReviewStep(self.drafts, self._threshold, is_threshold=True))
+            self._steps.append(rows.ReviewStep(self.drafts, self._threshold, is_threshold=True))
         self._threshold = threshold
         self.on_change()
 
-    def label(self, draft_id: str, known: KnownRow, *, same: bool) -> None:
+    def label(self, draft_id: str, known: rows.KnownRow, *, same: bool) -> None:
         check = self._checks.get(draft_id)
         if check is not None:
             self._client.start(self._label(check.text, known.text, same))
@@ -221,7 +202,7 @@ class ReviewModel:
             return engine.drafts.labelled()
 
         self._labels = await self._client.run(save)
-        self._host.show_notice(describe_saved(len(self._labels)))
+        self._host.show_notice(rows.describe_saved(len(self._labels)))
         self.on_change()
 
     # Checking.
@@ -273,11 +254,11 @@ class ReviewModel:
 
     async def _check_typed(self, draft: Draft) -> None:
         await asyncio.sleep(TYPING_PAUSE)
-        known: tuple[KnownRow, ...] = ()
+        known: tuple[rows.KnownRow, ...] = ()
         if draft.text:
             checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
-            known = known_rows(checks[0], [], None)
-        self.post(TypedTextChecked(known))
+            known = rows.known_rows(checks[0], [], None)
+        self.post(rows.TypedTextChecked(known))
 
     # Saving.
 
@@ -337,8 +318,8 @@ class ReviewModel:
         self._planning.start(self._plan([draft for draft in settled if draft.id == draft_id]))
 
     async def _plan(self, drafts: list[Draft]) -> None:
-        lines = await self._client.run(lambda engine: plan_lines(engine.drafts.plan(drafts)))
-        self.post(DraftPlanned(lines))
+        lines = await self._client.run(lambda engine: rows.plan_lines(engine.drafts.plan(drafts)))
+        self.post(rows.DraftPlanned(lines))
 
     def apply(self) -> None:
         settled = self._settled()  # only drafts already checked
@@ -359,7 +340,11 @@ class ReviewModel:
     async def _propose(self, settled: Sequence[Draft]) -> None:
         plan = await self._client.run(lambda engine: engine.drafts.plan(settled))
         left = len(self.drafts) - len(settled)
-        self.post(WriteProposed(tuple(settled), plan_sentences(plan, left), plan_lines(plan)))
+        self.post(
+            rows.WriteProposed(
+                tuple(settled), rows.plan_sentences(plan, left), rows.plan_lines(plan)
+            )
+        )
 
     def write(self, settled: Sequence[Draft]) -> None:
         """Write drafts as decided in a proposal, as far as their pages still allow it."""
@@ -382,10 +367,10 @@ class ReviewModel:
             self._on_write(applied.paths)
         finally:
             self._end_writing()
-        self._steps.append(ReviewStep(before, self._threshold, applied.entry))
+        self._steps.append(rows.ReviewStep(before, self._threshold, applied.entry))
         done = set(applied.done)
         self.drafts = tuple(draft for draft in self.drafts if draft.id not in done)
-        words = describe_applied(applied, (*plan.problems, *applied.failed))
+        words = rows.describe_applied(applied, (*plan.problems, *applied.failed))
         self._show_written(words, applied.entry)
         self._save_and_check()
 
@@ -426,15 +411,15 @@ class ReviewModel:
 
     def _report(self, done: int, files: int) -> None:
         words = f"writing {done} of {format_count(files, 'file')}"
-        self._client.call_on_loop(self.post, ReviewProgress(words))
+        self._client.call_on_loop(self.post, rows.ReviewProgress(words))
 
     def _report_compared(self, done: int, facts: int) -> None:
         words = f"compared {done:,} of {format_count(facts, 'fact')}"
-        self._client.call_on_loop(self.post, ReviewProgress(words))
+        self._client.call_on_loop(self.post, rows.ReviewProgress(words))
 
     def _end_writing(self) -> None:
         self._is_writing = False
-        self.post(ReviewProgress(""))
+        self.post(rows.ReviewProgress(""))
 
     # Undoing.
 
@@ -449,10 +434,10 @@ class ReviewModel:
             self._is_writing = True
             self._client.start(self._undo_write(step, step.entry))
         else:
-            words = describe_undone(self.drafts, self._threshold, step)
+            words = rows.describe_undone(self.drafts, self._threshold, step)
             self._take_back(step, words)
 
-    async def _undo_write(self, step: ReviewStep, number: int) -> None:
+    async def _undo_write(self, step: rows.ReviewStep, number: int) -> None:
         try:
             entry = await self._client.run(lambda engine: engine.undo(number))
         except Exception:
@@ -463,20 +448,20 @@ class ReviewModel:
         paths = [change.path for change in entry.changes]
         self._on_write(paths)
         settled = len(step.drafts) - len(self.drafts)
-        self._take_back(step, describe_undone_write(paths, settled))
+        self._take_back(step, rows.describe_undone_write(paths, settled))
 
-    def _take_back(self, step: ReviewStep, words: str) -> None:
+    def _take_back(self, step: rows.ReviewStep, words: str) -> None:
         self.drafts, self._threshold = step.drafts, step.threshold
         self._host.show_notice(words)
         self._save_and_check()
 
     # What the screen shows of one draft.
 
-    def known(self, draft_id: str) -> tuple[KnownRow, ...]:
+    def known(self, draft_id: str) -> tuple[rows.KnownRow, ...]:
         check = self._checks.get(draft_id)
         if check is None:
             return ()
-        return known_rows(check, [draft.id for draft in self.drafts], self._threshold)
+        return rows.known_rows(check, [draft.id for draft in self.drafts], self._threshold)
 
     def owners(self, draft_id: str) -> list[str]:
         """Return the names of the entities whose facts are nearest to a draft, nearest first."""
@@ -485,7 +470,7 @@ class ReviewModel:
         nearest = sorted(matches, key=lambda match: -match.known.score)
         return list(dict.fromkeys(match.known.entity_name for match in nearest))
 
-    def merged_text(self, draft_id: str, known: KnownRow) -> str:
+    def merged_text(self, draft_id: str, known: rows.KnownRow) -> str:
         from kbx_tui.drafting.texts import merged_text
 
         if (check := self._checks.get(draft_id)) is None or not known.written:

@@ -19,31 +19,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.dedup.panes import (
-    DiffPane,
-    DraftLine,
-    DraftList,
-    KnownList,
-    no_draft_selected,
-    no_drafts,
-    no_known_facts,
-    still_compared,
-)
-from kbx_tui.tui.dedup.rows import (
-    DIFF_WORDS,
-    DraftPlanned,
-    DraftRow,
-    DraftsLoaded,
-    KnownRow,
-    ReviewProgress,
-    ScanEnded,
-    TypedTextChecked,
-    WriteProposed,
-    describe_scan,
-    draft_words,
-    known_words,
-    threshold_words,
-)
+from kbx_tui.tui.dedup import panes, rows
 from kbx_tui.tui.shell.confirm import Confirm
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.messages import Notice
@@ -56,19 +32,20 @@ class Dedup(ModeScreen):
     BINDINGS = bindings("review", *ANY_MODE)
     AUTO_FOCUS = "DraftLine"
     MODE = "dedup"
-    PANES: ClassVar = {"drafts": DraftList, "known": KnownList, "diff": DiffPane}
-    MAIN_LIST = DraftList
+    PANES: ClassVar = {"drafts": panes.DraftList, "known": panes.KnownList, "diff": panes.DiffPane}
+    MAIN_LIST = panes.DraftList
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
         self.model = session.review
+        self.action_apply, self.action_undo = self.model.apply, self.model.undo
 
     def compose_panes(self) -> ComposeResult:
-        drafts, known, diff = DraftList(), KnownList(), DiffPane()
+        drafts, known, diff = panes.DraftList(), panes.KnownList(), panes.DiffPane()
         drafts.border_title, known.border_title = "Drafts", "Known, closest first"
         diff.border_title = "What would be written"
-        known.empty_state = no_draft_selected
-        yield DraftLine(self.model.add_line)
+        known.empty_state = panes.no_draft_selected
+        yield panes.DraftLine(self.model.add_line)
         with Horizontal(id="review"):
             with Vertical(id="drafts"):
                 yield drafts
@@ -78,21 +55,21 @@ class Dedup(ModeScreen):
 
     def on_mount(self) -> None:
         self.model.post, self.model.on_change = self.post_message, self.show_review
-        self.query_one(DraftList).empty_state = no_drafts(self.app.keymap)
-        self.query_one(DraftList).rebuild_lines()
+        self.query_one(panes.DraftList).empty_state = panes.no_drafts(self.app.keymap)
+        self.query_one(panes.DraftList).rebuild_lines()
         self.model.open()
 
     @property
-    def line(self) -> DraftLine:
-        return self.query_one(DraftLine)
+    def line(self) -> panes.DraftLine:
+        return self.query_one(panes.DraftLine)
 
     @property
-    def draft(self) -> DraftRow | None:
-        return self.query_one(DraftList).current
+    def draft(self) -> rows.DraftRow | None:
+        return self.query_one(panes.DraftList).current
 
     @property
-    def known(self) -> KnownRow | None:
-        known = self.query_one(KnownList)
+    def known(self) -> rows.KnownRow | None:
+        known = self.query_one(panes.KnownList)
         is_for_draft = self.draft is not None and known.subject == self.draft.id
         return known.current if is_for_draft else None
 
@@ -102,21 +79,21 @@ class Dedup(ModeScreen):
         self.set_class(size.height < 20, "-short")
 
     def on_descendant_focus(self) -> None:
-        if isinstance(self.focused, DraftLine):
+        if isinstance(self.focused, panes.DraftLine):
             self.check_typed()
-        elif isinstance(self.focused, DraftList):
+        elif isinstance(self.focused, panes.DraftList):
             self._compare_draft()
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         match self.focused:
             case NumberSlider() as slider:
-                return threshold_words(slider.value, slider.note)
-            case KnownList() if self.known is not None:
-                return known_words(self.known)
-            case DraftList() if self.draft is not None:
-                return draft_words(self.draft)
-            case DiffPane():
-                return DIFF_WORDS
+                return rows.threshold_words(slider.value, slider.note)
+            case panes.KnownList() if self.known is not None:
+                return rows.known_words(self.known)
+            case panes.DraftList() if self.draft is not None:
+                return rows.draft_words(self.draft)
+            case panes.DiffPane():
+                return rows.DIFF_WORDS
         return ()
 
     # What the model found.
@@ -126,37 +103,37 @@ class Dedup(ModeScreen):
             return  # it has been closed
         view = self.model.view
         self.show_tabs()
-        drafts = self.query_one(DraftList)
+        drafts = self.query_one(panes.DraftList)
         drafts.border_title = f"Drafts ({len(view.rows)})" if view.rows else "Drafts"
         drafts.border_subtitle = view.summary
         drafts.show(view.rows)
         if not view.rows:
             self._show_known("", ())
-            self.query_one(DiffPane).explain("")
-            self.query_one(DiffPane).show(())
+            self.query_one(panes.DiffPane).explain("")
+            self.query_one(panes.DiffPane).show(())
         slider = self.query_one(NumberSlider)
         slider.show(view.threshold)
         slider.annotate(view.note, view.scores)
 
-    def on_typed_text_checked(self, message: TypedTextChecked) -> None:
-        is_typing = isinstance(self.focused, DraftLine) or self.draft is None
+    def on_typed_text_checked(self, message: rows.TypedTextChecked) -> None:
+        is_typing = isinstance(self.focused, panes.DraftLine) or self.draft is None
         if self.line.typed and is_typing:
             self._show_known("", message.known)
         elif self.draft is not None:
             self._show_draft(self.draft)
 
-    def on_scan_ended(self, message: ScanEnded) -> None:
-        self.show_notice(describe_scan(message, self.app.keymap.key_of))
+    def on_scan_ended(self, message: rows.ScanEnded) -> None:
+        self.show_notice(rows.describe_scan(message, self.app.keymap.key_of))
         if message.added:
             self.action_leave_field()
-            self.query_one(DraftList).go_to(message.added[0])
+            self.query_one(panes.DraftList).go_to(message.added[0])
 
-    def on_drafts_loaded(self, message: DraftsLoaded) -> None:
+    def on_drafts_loaded(self, message: rows.DraftsLoaded) -> None:
         if self.line.use in ("file", "named"):
             self.line.ask_for("new")
             self.action_leave_field()
 
-    def on_write_proposed(self, message: WriteProposed) -> None:
+    def on_write_proposed(self, message: rows.WriteProposed) -> None:
         def take(is_agreed: bool | None) -> None:
             if is_agreed:
                 self.model.write(message.settled)
@@ -165,10 +142,10 @@ class Dedup(ModeScreen):
             title = f"Write {format_count(len(message.settled), 'draft')}?"
             self.app.push_screen(Confirm(title, message.diff, message.sentences), take)
 
-    def on_draft_planned(self, message: DraftPlanned) -> None:
-        self.query_one(DiffPane).show(message.lines)
+    def on_draft_planned(self, message: rows.DraftPlanned) -> None:
+        self.query_one(panes.DiffPane).show(message.lines)
 
-    def on_review_progress(self, message: ReviewProgress) -> None:
+    def on_review_progress(self, message: rows.ReviewProgress) -> None:
         self.query_one(StatusLine).show_progress(message.text)
 
     def on_notice(self, message: Notice) -> None:
@@ -176,8 +153,8 @@ class Dedup(ModeScreen):
 
     # What the user does in the panes.
 
-    @on(DraftList.Highlighted)
-    def show_highlighted(self, event: DraftList.Highlighted) -> None:
+    @on(panes.DraftList.Highlighted)
+    def show_highlighted(self, event: panes.DraftList.Highlighted) -> None:
         if self.draft is not None and self.draft.id == event.draft_id:  # else the cursor moved on
             self._show_draft(self.draft)
 
@@ -188,15 +165,15 @@ class Dedup(ModeScreen):
         if (draft := self.model.draft(event.row.id)) is not None:
             self.line.ask_for("text", partial(self.model.rewrite, draft.id), draft.text)
 
-    @on(DraftLine.Changed)
+    @on(panes.DraftLine.Changed)
     def check_typed(self) -> None:
         self.model.check_typed(self.line.typed)
 
-    @on(DraftLine.CompletionsFound)
-    def show_files(self, event: DraftLine.CompletionsFound) -> None:
+    @on(panes.DraftLine.CompletionsFound)
+    def show_files(self, event: panes.DraftLine.CompletionsFound) -> None:
         self.query_one(StatusLine).show_hint("   ".join(event.completions))
 
-    @on(DraftLine.Submitted)
+    @on(panes.DraftLine.Submitted)
     def submit_line(self) -> None:
         if self.line.names_file and self.app.keymap.offers("drafts.load"):
             self.line.asked_about = name = self.line.value.strip()
@@ -204,8 +181,8 @@ class Dedup(ModeScreen):
         elif self.line.submit():
             self.action_leave_field()
 
-    @on(DraftLine.Pasted)
-    def paste_lines(self, event: DraftLine.Pasted) -> None:
+    @on(panes.DraftLine.Pasted)
+    def paste_lines(self, event: panes.DraftLine.Pasted) -> None:
         if self.line.use != "new":
             self.line.insert_text_at_cursor(" ".join(event.text.splitlines()))
             return
@@ -282,7 +259,7 @@ class Dedup(ModeScreen):
             self._decide(draft.id, Choice("create"))
         elif known is None or known.fact_id is None:
             self.show_notice(f"nothing known resembles it: there is no fact to {action}")
-        elif known.relation == "different" and not self.query_one(KnownList).chosen:
+        elif known.relation == "different" and not self.query_one(panes.KnownList).chosen:
             self.show_notice(f"no known fact states that: to {action} one anyway, go to it first")
         elif action == "merge":
             fact_ids, merged = (known.fact_id,), self.model.merged_text(draft.id, known)
@@ -299,7 +276,7 @@ class Dedup(ModeScreen):
         assign, page = map(self.app.keymap.key_of, ("draft.assign", "draft.page"))
         return f"{assign} says whose it is, {page} creates the page"
 
-    def _changeable_draft(self) -> DraftRow | None:
+    def _changeable_draft(self) -> rows.DraftRow | None:
         """Return the draft under the cursor; None, with a notice, if a scan found it."""
         if self._has_draft() and self.draft and self.draft.is_found:
             self._refuse_found()
@@ -320,7 +297,7 @@ class Dedup(ModeScreen):
         self.show_notice(f"it is on its page already: {what}")
 
     def _decide(self, draft_id: str, choice: Choice) -> None:
-        drafts = self.query_one(DraftList)
+        drafts = self.query_one(panes.DraftList)
         self.model.choose(draft_id, choice)
         if drafts.has_focus:
             drafts.go_to_undecided()
@@ -332,15 +309,6 @@ class Dedup(ModeScreen):
             keys = " and ".join(self.app.keymap.key_of("pair.same").split())
             self.show_notice(f"no pair to label: {keys} are for a draft and a known text")
 
-    def action_apply(self) -> None:
-        self.model.apply()
-
-    def action_undo(self) -> None:
-        self.model.undo()
-
-    def action_threshold(self, steps: int) -> None:
-        self.query_one(NumberSlider).action_move(steps)
-
     @on(RowsView.Opened, "KnownList")
     async def action_edit(self) -> None:
         known = self.known
@@ -350,25 +318,25 @@ class Dedup(ModeScreen):
     # Showing.
 
     def _compare_draft(self) -> None:
-        if self.draft is not None and self.query_one(KnownList).subject != self.draft.id:
+        if self.draft is not None and self.query_one(panes.KnownList).subject != self.draft.id:
             self._show_draft(self.draft)
 
-    def _show_draft(self, draft: DraftRow) -> None:
+    def _show_draft(self, draft: rows.DraftRow) -> None:
         self._show_known(draft.id, self.model.known(draft.id), checked=draft.is_checked)
         needs_page = draft.is_checked and not draft.has_page
         reasons = (draft.reason, self._page_keys if needs_page else "")
-        self.query_one(DiffPane).explain("; ".join(filter(None, reasons)))
+        self.query_one(panes.DiffPane).explain("; ".join(filter(None, reasons)))
         self.model.plan(draft.id)
 
     def _show_known(
-        self, draft_id: str, known: tuple[KnownRow, ...], *, checked: bool = True
+        self, draft_id: str, known: tuple[rows.KnownRow, ...], *, checked: bool = True
     ) -> None:
-        pane = self.query_one(KnownList)
+        pane = self.query_one(panes.KnownList)
         typed = safe_line(self.line.value.strip())
         subject = draft_id or typed
         pane.border_subtitle = "compared with what you type" if typed and not draft_id else ""
         if not checked:
-            pane.empty_state = still_compared
+            pane.empty_state = panes.still_compared
         else:
-            pane.empty_state = no_known_facts if subject else no_draft_selected
+            pane.empty_state = panes.no_known_facts if subject else panes.no_draft_selected
         pane.show(draft_id, known)

@@ -5,9 +5,9 @@ A widget draws `Line`s; `styles/` defines how a look appears, in the class `look
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -43,11 +43,21 @@ class Span(NamedTuple):
 
 
 Line = tuple[Span, ...]
+PartT = TypeVar("PartT")
 BLANK: Line = ()
 
 
 def width_of(line: Line) -> int:
     return sum(cell_len(span.text) for span in line)
+
+
+def part_at(parts: Iterable[tuple[PartT, Line]], x: int) -> PartT | None:
+    """Return what is drawn at cell `x` of parts that adjoin, each given with its line."""
+    for part, line in parts:
+        x -= width_of(line)
+        if x < 0:
+            return part
+    return None
 
 
 def fit_line(line: Line, width: int) -> Line:

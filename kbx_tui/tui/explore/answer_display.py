@@ -11,17 +11,9 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Span, paragraph, width_of
+from kbx_tui.tui.explore import inputs
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
 from kbx_tui.tui.explore.facets import FacetPane
-from kbx_tui.tui.explore.inputs import (
-    DateChip,
-    FilterChip,
-    Knobs,
-    ModeBadge,
-    PathField,
-    QueryLine,
-    mode_candidates,
-)
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (
@@ -55,10 +47,10 @@ class AnswerDisplay:
         self._find(StatusLine).clear_error()
         self._find(StatusLine).show_note(note)
         self._show_badge(self._badge_words(view))
-        self._find(PathField).show(view.scope.path, view.scope.in_scope)
+        self._find(inputs.PathField).show(view.scope.path, view.scope.in_scope)
         words = self._model.state.extra_words(self._model.defaults)
         self._show_chips(view.dates, view.filters, words)
-        self._find(Knobs).annotate(view if self._screen.app_state.shows_measures else None)
+        self._find(inputs.Knobs).annotate(view if self._screen.app_state.shows_measures else None)
         without = no_entities_when_fast if view.mode.name == "fast" else no_entities
         self._show_entities(view.entities, without, is_new=is_new)
         if self._model.shows_facets:
@@ -76,7 +68,7 @@ class AnswerDisplay:
         self.view = None
         self._find(StatusLine).show_note("")
         self._show_chips(None, (), "")
-        self._find(Knobs).annotate(None)
+        self._find(inputs.Knobs).annotate(None)
         self._show_entities((), entities_without_query)
         self._find(ResultList).show_count("")
         self.show_base()
@@ -106,7 +98,7 @@ class AnswerDisplay:
         if self.view is None:
             self._find(StatusLine).clear_error()  # about an earlier, invalid path
             self.show_base()
-            self._find(PathField).show(path, in_scope)
+            self._find(inputs.PathField).show(path, in_scope)
 
     def explain(self, result: ResultRow) -> None:
         displayed, marked = self._model.displayed, self._find(ResultList).marked
@@ -147,18 +139,18 @@ class AnswerDisplay:
         self._find(EntityList).show(entities, threshold, fresh=is_new)
 
     def _badge_words(self, view: ExploreView) -> tuple[str, ...]:
-        return mode_candidates(view.mode, is_brief=not self._screen.app_state.shows_measures)
+        return inputs.mode_candidates(view.mode, is_brief=not self._screen.app_state.shows_measures)
 
     def _show_badge(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
-        self._find(ModeBadge).show(candidates, busy=busy)
-        self._find(QueryLine).show_badge(candidates)
+        self._find(inputs.ModeBadge).show(candidates, busy=busy)
+        self._find(inputs.QueryLine).show_badge(candidates)
 
     def _show_chips(self, dates: DatesView | None, filters: Sequence[str], words: str) -> None:
-        keymap, chips = self._screen.app.keymap, (self._find(DateChip), self._find(FilterChip))
-        chips[0].show(dates, keymap)
-        chips[1].show(filters, words, keymap)
+        chips = self._find(inputs.DateChip), self._find(inputs.FilterChip)
+        chips[0].show(dates, self._screen.app.keymap)
+        chips[1].show(filters, words, self._screen.app.keymap)
         cells = sum(width_of(chip.chips) + 1 for chip in chips if chip.display)
-        self._find(QueryLine).leave_room(cells)
+        self._find(inputs.QueryLine).leave_room(cells)
         self._find(ResultList).leave_room(cells)
 
     def _show_no_reasons(self, empty_state: EmptyState) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -96,21 +96,9 @@ class DisplayedSearch:
 
     def explain_pair(self, path: str, result: ResultRow) -> str:
         """Return why `path` ranks above or below a result; empty if it is not another result."""
-        ranking = self.ranking
-        if ranking is None or path == result.path:
+        if self.ranking is None or path == result.path:
             return ""
-        evidence = ranking.evidence
-        row = evidence.paths.index(path) if path in evidence.paths else -1
-        if row < 0 or not (ranking.included[row] and ranking.included[result.row]):
-            return ""
-        from kbx_tui.search.ranking.explain import explain_pair
-
-        pair = explain_pair(ranking, row, result.row)
-        ahead, behind = (
-            shorten(safe_line(evidence.titles[one.row] or evidence.paths[one.row]), TITLE_CELLS)
-            for one in (pair.ahead, pair.behind)
-        )
-        return pair.text(ahead, behind)
+        return pair_words(self.ranking, path, result.path, lambda text: shorten(text, TITLE_CELLS))
 
     def paths_at(self, state: SearchState) -> tuple[str, ...]:
         engine = self._client.engine
@@ -123,6 +111,19 @@ class DisplayedSearch:
         entities = self.evidence.entities if self.evidence is not None else ()
         names = [entity.name for entity in entities if entity.id == entity_id]
         return safe_line(names[0] if names else entity_id)
+
+
+def pair_words(ranking: Ranking, one: str, other: str, shown: Callable[[str], str]) -> str:
+    """Return why one path ranks above or below another, with titles as `shown`, if both rank."""
+    from kbx_tui.search.ranking.explain import explain_pair
+
+    paths, titles = ranking.evidence.paths, ranking.evidence.titles
+    rows = [paths.index(path) for path in (one, other) if path in paths]
+    if len(rows) < 2 or not all(ranking.included[row] for row in rows):
+        return ""
+    pair = explain_pair(ranking, *rows)
+    ranked = (pair.ahead.row, pair.behind.row)
+    return pair.text(*(shown(safe_line(titles[row] or paths[row])) for row in ranked))
 
 
 def tuning_of(engine: KnowledgeBase, state: SearchState) -> Tuning:

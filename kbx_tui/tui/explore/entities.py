@@ -13,7 +13,6 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from textual.message import Message
 
 from kbx_tui.formatting import format_count, format_score, join_limited
 from kbx_tui.safe_text import safe_line
@@ -172,9 +171,6 @@ class EntityCard(RowsView[str]):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "heading", "cursor")
     BINDINGS = bindings("card")
 
-    class Closed(Message):
-        """The user closed the card."""
-
     def __init__(self) -> None:
         super().__init__()
         self.card: Card | None = None
@@ -247,9 +243,6 @@ class EntityCard(RowsView[str]):
             self.show_cursor()
 
     # Rows may be pages of text apart, and moving must not skip that text.
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
 
     def action_move(self, rows: int) -> None:
         step = 1 if rows > 0 else -1

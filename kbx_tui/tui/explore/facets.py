@@ -17,24 +17,17 @@ from textual.content import Content
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search import request
 from kbx_tui.search.link_records import MOST_DOCUMENTS
-from kbx_tui.search.request import (
-    Key,
-    TypedFilter,
-    is_same_value,
-    read_filters,
-    with_filter,
-    without_filter,
-)
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.engine.client import LatestOnly
-from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeBox, ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget, dim_text
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -42,7 +35,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.facets import Facets
 
 
-Kind = Key | Literal["linked", "dates"]
+Kind = request.Key | Literal["linked", "dates"]
 """What a row is: the key of a filter, a document that others link to, or the strip of dates."""
 
 
@@ -59,7 +52,7 @@ class FacetRow:
 
 def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
     """Return the values of the facets; those that a filter of the query names alone are on."""
-    on = [each for each in read_filters(query).filters if len(each.values) == 1]
+    on = [each for each in request.read_filters(query).filters if len(each.values) == 1]
     return tuple(
         FacetRow(
             value.key,
@@ -86,24 +79,24 @@ def narrowed(query: str, row: FacetRow) -> str:
     if row.kind == "dates":
         first, last = row.value.split()
         query = _without(_without(query, "from"), "to")
-        return with_filter(with_filter(query, "from", first), "to", last)
+        return request.with_filter(request.with_filter(query, "from", first), "to", last)
     if row.is_on:
         return _without(query, row.kind, row.value)
-    return with_filter(query, row.kind, row.value)
+    return request.with_filter(query, row.kind, row.value)
 
 
-def _without(query: str, key: Key, value: str = "") -> str:
-    filters = read_filters(query).filters
+def _without(query: str, key: request.Key, value: str = "") -> str:
+    filters = request.read_filters(query).filters
     for number in reversed(range(len(filters))):
         each = filters[number]
         if each.key == key and (not value or _is_for(each, key, value)):
-            query = without_filter(query, number)
+            query = request.without_filter(query, number)
     return query
 
 
-def _is_for(typed: TypedFilter, key: Key, value: str) -> bool:
+def _is_for(typed: request.TypedFilter, key: request.Key, value: str) -> bool:
     is_single = typed.key == key and len(typed.values) == 1
-    return is_single and is_same_value(key, typed.values[0], value)
+    return is_single and request.is_same_value(key, typed.values[0], value)
 
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -230,7 +223,7 @@ class FacetList(RowsView[FacetRow]):
         return [2 if row.kind == "dates" else 1 for row in self.rows]
 
     def slots(self) -> Sequence[Slot | Line]:
-        return self.grouped(lambda row: row.kind, lambda row: TITLES[row.kind])
+        return self.grouped(lambda row: row.kind, lambda row: dim_title(TITLES[row.kind]))
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         each = self.rows[row]
@@ -397,7 +390,7 @@ def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:
     return fit_line(tuple(spans), width)
 
 
-class FacetBox(ModeBox[None], BoxScreen[None]):
+class FacetBox(ModeBox[None]):
     BINDINGS = bindings("facet_box")
     SCOPES = ("facets", "list", "facet_box", "app")
     AUTO_FOCUS = "FacetList"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import replace
 
-from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.strip import Strip
 from textual.suggester import SuggestionReady
 from textual.widget import Widget
@@ -19,23 +16,17 @@ from textual.widgets.input import Selection
 
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.request import (
-    MAX_QUERY,
-    UnfinishedFilter,
-    read_filters,
-    unfinished_filter,
-    without_filter,
-)
+from kbx_tui.search import request
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten, shorten_start
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, part_at
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import DatesView, EntityRow, ExploreView, Mode
 from kbx_tui.tui.judging.live_measure import measure_candidates
 from kbx_tui.tui.judging.model import JudgingModel
-from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
+from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import BoxList
@@ -64,7 +55,7 @@ class QueryLine(PathInput):
 
     def search(self, text: str) -> None:
         """Search for a text while it is typed, leaving out a filter that may be unfinished."""
-        unfinished = unfinished_filter(text) if self.has_focus else None
+        unfinished = request.unfinished_filter(text) if self.has_focus else None
         if unfinished is not None:
             self.run_worker(self._complete(text, unfinished), exclusive=True, group="filter")
             return
@@ -108,9 +99,9 @@ class QueryLine(PathInput):
 
     def remove_filter(self, number: int) -> bool:
         """Remove a filter by number, from 0, or -1 for the last; return whether there was one."""
-        if not read_filters(self.value).filters:
+        if not request.read_filters(self.value).filters:
             return False
-        self.replace_query(without_filter(self.value, number))
+        self.replace_query(request.without_filter(self.value, number))
         return True
 
     def replace_query(self, after: str) -> None:
@@ -125,7 +116,7 @@ class QueryLine(PathInput):
 
         self._model.remember(undo)
 
-    async def _complete(self, text: str, unfinished: UnfinishedFilter) -> None:
+    async def _complete(self, text: str, unfinished: request.UnfinishedFilter) -> None:
         try:
             found = await self._model.complete_filter(unfinished)
         except Exception as error:  # would end the app if raised here; searching reports it anyway
@@ -172,12 +163,9 @@ class QueryLine(PathInput):
 class PathLine(PathInput):
     BINDINGS = bindings("path")
 
-    @dataclass
-    class Left(Message):
-        path: str
-
-    def __init__(self, complete: CompletePath) -> None:
-        super().__init__("everywhere", complete)
+    def __init__(self, model: ExploreModel) -> None:
+        super().__init__("everywhere", model.complete_path)
+        self._model = model
         self._completions: tuple[str, ...] = ()
         self._completed = ""
         """The text that the completions are for; the one in the field may be newer."""
@@ -201,6 +189,8 @@ class PathLine(PathInput):
     def on_path_input_completions_found(self, event: PathInput.CompletionsFound) -> None:
         self._completed, self._completions = event.text, event.completions
         self.choices.show(path for path in event.completions[:SHOWN] if path != self.value)
+        if event.text:
+            self._model.update(path=effective_path(event.text, event.completions))
 
     def action_choose(self, rows: int) -> None:
         self.choices.action_move(rows)
@@ -226,7 +216,7 @@ class PathLine(PathInput):
         if marked and self.app.app_focus and (is_part or self.choices.chosen):
             path = self.value = marked
         self.choices.show(())
-        self.post_message(self.Left(path))
+        self._model.update(path=path)
 
 
 class PathChoices(BoxList[str]):
@@ -251,9 +241,9 @@ class PathChoices(BoxList[str]):
 
 
 class PathField(Horizontal):
-    def __init__(self, complete: CompletePath) -> None:
+    def __init__(self, model: ExploreModel) -> None:
         super().__init__()
-        self.line = PathLine(complete)
+        self.line = PathLine(model)
 
     def compose(self) -> ComposeResult:
         yield from (PathLabel(), self.line, ScopeCount())
@@ -362,7 +352,7 @@ def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
         meaning = f"{scored} · {meaning}" if meaning else scored
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)
     name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
-    cut = f"first {MAX_QUERY:,} characters" if mode.is_cut else ""
+    cut = f"first {request.MAX_QUERY:,} characters" if mode.is_cut else ""
     wordings = [
         (name, cut, reason, meaning, time)[:kept]
         for reason in (mode.reason, short)
@@ -426,11 +416,6 @@ class FilterChip(ChipLine):
 
     filters: tuple[str, ...] = ()
 
-    @dataclass
-    class Removed(Message):
-        number: int
-        """Number of the filter, from 0, in the order of the query."""
-
     def show(self, filters: Sequence[str], words: str, keymap: Keymap) -> None:
         self.filters, self.display = tuple(filters), bool(filters or words)
         if not self.display:
@@ -444,10 +429,9 @@ class FilterChip(ChipLine):
         self.show_chips((*chips, *remove, *settings, *undo), (*chips, *settings))
 
     def on_click(self, event: events.Click) -> None:
-        ends = accumulate(sum(cell_len(span.text) for span in _chip(text)) for text in self.filters)
-        number = next((number for number, end in enumerate(ends) if event.x < end), None)
+        number = part_at(enumerate(map(_chip, self.filters)), event.x)
         if number is not None:
-            self.post_message(self.Removed(number))
+            self.screen.query_one(QueryLine).remove_filter(number)
 
 
 def _chip(text: str) -> Line:

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-from textual.message import Message
 
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
@@ -30,23 +28,13 @@ from kbx_tui.tui.explore.search_state import (
     PRESETS,
     SearchState,
     Undo,
-    UndoCall,
     changed_fields,
     describe_undo,
     is_another_query,
     knobs_of,
     stored_settings,
 )
-from kbx_tui.tui.explore.view import (
-    BaseCounted,
-    BaseSummary,
-    FilesChanged,
-    FileState,
-    QueryCompleted,
-    ScopeCounted,
-    SearchSlow,
-    SnippetsReady,
-)
+from kbx_tui.tui.explore.view import BaseSummary, FileState
 from kbx_tui.tui.gc_pauses import freeze_loaded
 from kbx_tui.tui.judging.live_measure import SearchSettings
 
@@ -93,14 +81,23 @@ class ExploreModel:
         """Shows the newest ranking; `is_new` unless the same query was ranked again."""
         self.on_ranking: Callable[[], object] = lambda: None
         """Called after each ranking; set by a screen above explore that shows it, too."""
-        self.post: Callable[[Message], object] = lambda message: None
-        """Sends the screen messages about results that arrive later, from the engine's thread."""
+        self.on_base: Callable[[], object] = lambda: None
+        """Shows `summary`, which is new."""
+        self.on_completed: Callable[[str, str], object] = lambda typed, query: None
+        """Shows that a query is searched for as typed, or with its last word completed."""
+        self.on_slow: Callable[[], object] = lambda: None
+        """Shows that a search takes long."""
+        self.on_scope: Callable[[str, int], object] = lambda path, in_scope: None
+        """Shows how many documents a path filter has, without a query."""
+        self.on_snippets: Callable[[str, Collection[str]], object] = lambda query, paths: None
+        self.on_files: Callable[[frozenset[str]], object] = lambda paths: None
         self.state = SearchState()
         self.defaults = SearchState()
         """What kbx.toml says."""
         self.displayed = DisplayedSearch(client)
         self.summary: BaseSummary | None = None
         self._undo = Undo()
+        self.remember, self.forget = self._undo.add, self._undo.forget
         self._changed_fields: set[str] = set()
         self._is_configured = False
         self._open_query = ""
@@ -147,7 +144,7 @@ class ExploreModel:
     def type_query(self, query: str, *, is_open: bool) -> None:
         """Search for a query as it is typed; `is_open` if its last word may still be typed.
 
-        If that word is unknown, it is completed; `QueryCompleted` reports to what.
+        If that word is unknown, it is completed; `on_completed` reports to what.
         """
         was_open = bool(self._open_query)
         self._open_query = query if is_open else ""
@@ -183,12 +180,6 @@ class ExploreModel:
             self._set(before, show=True)
         else:
             before()
-
-    def remember(self, undo: UndoCall) -> None:
-        self._undo.add(undo)
-
-    def forget(self, undo: UndoCall) -> None:
-        self._undo.forget_call(undo)
 
     # Switches: each returns what the new setting means, to be shown as a notice.
 
@@ -285,7 +276,7 @@ class ExploreModel:
 
     def show_base(self, summary: BaseSummary) -> None:
         self.summary = summary
-        self.post(BaseCounted(summary))
+        self.on_base()
 
     def set_searchable(self, searchable: bool) -> None:
         if self.summary is not None and self.summary.searchable != searchable:
@@ -293,7 +284,7 @@ class ExploreModel:
 
     def forget_files(self, paths: frozenset[str]) -> None:
         self.displayed.forget_snippets(paths)
-        self.post(FilesChanged(paths))
+        self.on_files(paths)
 
     def search_again(self) -> None:
         if self._open_query and self.state.query.startswith(self._open_query):
@@ -356,7 +347,7 @@ class ExploreModel:
         if snippets and displayed.holds(evidence):
             displayed.snippets |= snippets
             displayed.outdated |= outdated
-            self.post(SnippetsReady(evidence.query, frozenset(snippets)))
+            self.on_snippets(evidence.query, snippets)
 
     # Searching and ranking.
 
@@ -426,14 +417,14 @@ class ExploreModel:
 
     def _take_evidence(self, state: SearchState, evidence: Evidence, is_new: bool) -> None:
         if self.state.query == self._open_query:
-            self.post(QueryCompleted(self._open_query, state.query))
+            self.on_completed(self._open_query, state.query)
             self.state = replace(self.state, query=state.query)
         self.displayed.show(state, evidence)
         self._rank(is_new=is_new)
 
     def _say_searching(self) -> None:
         if self.is_searchable and not self.displayed.answers(self.state):
-            self.post(SearchSlow())
+            self.on_slow()
 
     def _rank(self, *, is_new: bool) -> None:
         """Show the new ranking at once; the reranker follows, if kbx.toml names one."""
@@ -476,4 +467,4 @@ class ExploreModel:
             return engine.documents.count_scope(path)[0] if path == self.state.path else None
 
         if self.is_searchable and (in_scope := await self._client.run(count)) is not None:
-            self.post(ScopeCounted(path, in_scope))
+            self.on_scope(path, in_scope)

@@ -32,35 +32,17 @@ from kbx_tui.search.evidence.scores import RERANKER_WEIGHT
 from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
-from kbx_tui.search.results.answer import (
-    asks_for_experts,
-    few_answers_note,
-    in_order,
-    not_dates_notes,
-    reranker_failure,
-    unknown_names_notes,
-)
+from kbx_tui.search.results import answer
 from kbx_tui.search.results.response import Snippet
+from kbx_tui.tui.explore import view
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.explore.view import (
-    EXPERTS_KEY,
-    SPELLING_KEY,
-    Addend,
-    DatesView,
-    EntityRow,
-    ExploreView,
-    Mode,
-    Reranking,
-    ResultRow,
-    Section,
-    Term,
-    Why,
-)
 
 MAX_RESULTS = 200
 """Maximum number of results shown: nobody scrolls further, and each slider move presents all."""
 TOP_RESULTS = 10
-EXPERTS_NOTE = f"these are documents; {EXPERTS_KEY} ranks people by what they know about a topic"
+EXPERTS_NOTE = (
+    f"these are documents; {view.EXPERTS_KEY} ranks people by what they know about a topic"
+)
 
 
 LEFT_OUT: Mapping[str, str] = {
@@ -73,24 +55,24 @@ SIGNAL_WORDS: Mapping[str, str] = {"first_name": "first name", "fuzzy": "like"}
 """Words for kinds of signals that are not shown under their own names."""
 
 
-def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> ExploreView:
+def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.ExploreView:
     evidence = ranking.evidence
     kept = set(ranking.kept)
     no_vector = np.isnan(ranking.components.cosine)
     if no_vector.all():  # the query or the whole index has no vectors to compare
         no_vector[:] = False
     results = tuple(
-        _result(evidence, ranked, has_vector=not no_vector[ranked.row])
-        for ranked in in_order(ranking, state.sort, MAX_RESULTS)
+        result_row(evidence, ranked, has_vector=not no_vector[ranked.row])
+        for ranked in answer.in_order(ranking, state.sort, MAX_RESULTS)
     )
     left_out = (ranking.blended > 0.0) & ~ranking.included
     is_gated = ranking.kept and ranking.tuning.gate == "hard"
-    return ExploreView(
+    return view.ExploreView(
         query=evidence.query,
         mode=mode_words(ranking),
         threshold=state.threshold,
         entities=tuple(
-            EntityRow(
+            view.EntityRow(
                 id=entity.id,
                 name=safe_line(entity.name),
                 type=safe_line(entity.type),
@@ -116,11 +98,11 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> Explo
     )
 
 
-def mode_words(ranking: Ranking) -> Mode:
+def mode_words(ranking: Ranking) -> view.Mode:
     evidence = ranking.evidence
     names = [safe_line(entity.name) for entity in ranking.kept_entities]
     timings = {name: took for name, took in evidence.timings.items() if name != RERANK_MS}
-    return Mode(
+    return view.Mode(
         name=mode_name(ranking.search_mode, ranking.search_mode_reason),
         reason=kept_words(ranking.search_mode, ranking.search_mode_reason, names),
         preset=ranking.tuning.preset,
@@ -163,29 +145,29 @@ def _note(ranking: Ranking) -> str:
     evidence = ranking.evidence
     about_query = (
         *_correction_notes(evidence),
-        *unknown_names_notes(evidence.scope),
-        *not_dates_notes(evidence.query),
+        *answer.unknown_names_notes(evidence.scope),
+        *answer.not_dates_notes(evidence.query),
     )
     return (
         "; ".join(about_query)
-        or few_answers_note(ranking)
-        or reranker_failure(ranking)
-        or (EXPERTS_NOTE if asks_for_experts(evidence.query) else "")
+        or answer.few_answers_note(ranking)
+        or answer.reranker_failure(ranking)
+        or (EXPERTS_NOTE if answer.asks_for_experts(evidence.query) else "")
     )
 
 
 def _correction_notes(evidence: Evidence) -> Iterator[str]:
     if evidence.corrections:
         typed, meant = map(join_limited, zip(*evidence.corrections, strict=True))
-        yield safe_line(f"searched for {meant} instead of {typed}; {SPELLING_KEY} undoes it")
+        yield safe_line(f"searched for {meant} instead of {typed}; {view.SPELLING_KEY} undoes it")
 
 
-def _dates(evidence: Evidence, state: SearchState) -> DatesView | None:
+def _dates(evidence: Evidence, state: SearchState) -> view.DatesView | None:
     preference = evidence.date_preference
     if preference is None and not evidence.undated and state.dates != "off":
         return None
     words = "" if preference is None else preference.words
-    return DatesView(state.dates, words, join_limited(evidence.undated, " or "))
+    return view.DatesView(state.dates, words, join_limited(evidence.undated, " or "))
 
 
 def next_change_note(below: float | None, above: float | None, alpha: float) -> str:
@@ -260,9 +242,9 @@ def _safe(record: RecordT, *names: str) -> RecordT:
     return replace(record, **texts)
 
 
-def _result(evidence: Evidence, ranked: Ranked, *, has_vector: bool) -> ResultRow:
+def result_row(evidence: Evidence, ranked: Ranked, *, has_vector: bool = True) -> view.ResultRow:
     row = ranked.row
-    return ResultRow(
+    return view.ResultRow(
         row=row,
         path=evidence.paths[row],
         title=safe_line(evidence.titles[row]) or safe_line(evidence.paths[row]),
@@ -283,7 +265,7 @@ NEAR, RELATED = 0.5, 0.3
 """Cosines from which a passage says nearly what was asked, and something related."""
 
 
-def present_why(ranking: Ranking, explanation: Explanation) -> Why:
+def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
     ranked, evidence = explanation.ranked, ranking.evidence
     row, alpha = ranked.row, explanation.alpha
     hot_weight = ranking.frecency_weight
@@ -299,14 +281,14 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
     # Weights are rounded to remove float noise: 1 - .7 must be .3.
     rounded = formula_values(blended, [round(weight, 6) for weight in all_weights], values)
     terms = tuple(
-        Term(round(weight, 6), value, name)
+        view.Term(round(weight, 6), value, name)
         for weight, value, name in zip(weights, rounded, names, strict=False)
     )
     sections = [_document_section(explanation, rounded[0], ranking)]
     if explanation.two_pass:
         sections.append(_entity_section(explanation, rounded[1], ranking))
     reranking = _reranking(ranked, blended)
-    return Why(
+    return view.Why(
         row=row,
         title=safe_line(evidence.titles[row]),
         path=safe_line(evidence.paths[row]),
@@ -314,7 +296,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> Why:
         date=safe_line(evidence.dates[row]),
         score=_shown(blended if reranking is None else max(ranked.score, blended)),
         terms=terms,
-        frecency=Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
+        frecency=view.Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
         known_item=ranked.known_item,
         sections=tuple(sections),
         reranking=reranking,
@@ -351,10 +333,10 @@ def link_phrase(name: str, reason: str) -> str:
     return next(found, "linked to {}").format(name)
 
 
-def _reranking(ranked: Ranked, plain: float) -> Reranking | None:
+def _reranking(ranked: Ranked, plain: float) -> view.Reranking | None:
     if ranked.reranker_score is None:
         return None
-    return Reranking(
+    return view.Reranking(
         score=ranked.reranker_score,
         plain=_shown(plain),
         added=round(_shown(max(ranked.score, plain)) - _shown(plain), 2),
@@ -367,35 +349,35 @@ def _shown(score: float) -> float:
     return float(f"{score:.2f}")
 
 
-def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
+def _document_section(explanation: Explanation, total: float, ranking: Ranking) -> view.Section:
     parts = (explanation.lexical_part, explanation.vector_part, explanation.date_part)
     lexical, vector, dated, propagated = rounded_parts(total, [*parts, explanation.propagated])
     maxima: list[float | None] = [None, None]
     if explanation.full_relevance is None and not (
-        explanation.date_reason or explanation.kind_reason
+        explanation.date_reason or explanation.lowered_reason
     ):
         maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     bm25, cosine = explanation.raw_lexical, explanation.cosine
     of_words = words_sentence(bm25, explanation.lexical)
     similarity = _similarity(cosine, ranking.evidence, counts=explanation.vector > 0.0)
     addends = [
-        Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}" if bm25 else NO_WORD, of_words),
-        Addend(vector, maxima[1], "meaning", similarity, meaning_sentence(cosine)),
+        view.Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}" if bm25 else NO_WORD, of_words),
+        view.Addend(vector, maxima[1], "meaning", similarity, meaning_sentence(cosine)),
     ]
     if explanation.date_reason:
-        addends.append(Addend(dated, None, "date", explanation.date_reason))
+        addends.append(view.Addend(dated, None, "date", explanation.date_reason))
     if side := explanation.propagated_from:
-        addends.append(Addend(propagated, None, "propagated", f"from the {side}"))
+        addends.append(view.Addend(propagated, None, "propagated", f"from the {side}"))
     notes = []
     if explanation.full_relevance is not None:
         relevance = explanation.ranked.doc_relevance
         notes.append(answer_words(relevance, explanation.full_relevance))
-    if explanation.kind_reason:
-        notes.append(explanation.kind_reason)
+    if explanation.lowered_reason:
+        notes.append(explanation.lowered_reason)
     feedback = [safe_line(document.title) for document in ranking.feedback_documents]
     if feedback and cosine is not None:
         notes.append(f"compared with {join_limited(feedback)} too, which answer best")
-    return Section("document", total, tuple(addends), tuple(notes))
+    return view.Section("document", total, tuple(addends), tuple(notes))
 
 
 def _similarity(cosine: float | None, evidence: Evidence, *, counts: bool) -> str:
@@ -406,7 +388,7 @@ def _similarity(cosine: float | None, evidence: Evidence, *, counts: bool) -> st
     return "no vector yet" if evidence.document_query else "nothing to compare"
 
 
-def _entity_section(explanation: Explanation, total: float, ranking: Ranking) -> Section:
+def _entity_section(explanation: Explanation, total: float, ranking: Ranking) -> view.Section:
     shares = explanation.entities
     values = rounded_parts(total, [share.share for share in shares])
     weights = [share.weight for share in shares]
@@ -425,9 +407,9 @@ def _entity_section(explanation: Explanation, total: float, ranking: Ranking) ->
             reason += ": another counts more"
         if share.id in ranking.tuning.pinned:
             reason += " · pinned by you"
-        addends.append(Addend(value, maximum, name, reason, sentence))
+        addends.append(view.Addend(value, maximum, name, reason, sentence))
     note = f"mean of the {len(shares)} named" if ranking.is_coverage else "the best of them counts"
-    return Section("entity", total, tuple(addends), (note,) if len(shares) > 1 else ())
+    return view.Section("entity", total, tuple(addends), (note,) if len(shares) > 1 else ())
 
 
 def words_sentence(raw: float, normalized: float) -> str:

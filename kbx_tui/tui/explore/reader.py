@@ -7,7 +7,7 @@ read and laid out on the engine's thread; a newer request cancels an older one.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -40,30 +40,8 @@ MOST_BYTES = 250_000
 MAX_STEPS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    kind: Literal["document", "card"]
-    key: str
-    """Path of the document, or id of the entity."""
-
-
-@dataclass
-class History:
-    """The documents and cards opened, in order; the last one is shown."""
-
-    steps: list[Step] = field(default_factory=list)
-
-    def go(self, step: Step) -> None:
-        if not self.steps or self.steps[-1] != step:
-            self.steps.append(step)
-            del self.steps[:-MAX_STEPS]
-
-    def replace(self, step: Step) -> None:
-        self.steps[-1:] = [step]
-
-    def back(self) -> Step | None:
-        del self.steps[-1:]
-        return self.steps[-1] if self.steps else None
+Step = tuple[Literal["document", "card"], str]
+"""A document and its path, or a card and the id of its entity."""
 
 
 class Reader:
@@ -74,7 +52,8 @@ class Reader:
         self._width = 0
         self._kept = LruCache[tuple[str, int], TextLayout](KEPT)
         self._kept_for: object = None
-        self.history = History()
+        self.history: list[Step] = []
+        """The documents and cards opened, in order; the last one is shown."""
         self.origin: Pane = "results"
         self._takes_focus = False
         self._replaces = False
@@ -189,7 +168,7 @@ class Reader:
         except NotFound as error:
             path = safe_line(path)
             self._pane.show_gone(path, safe_line(str(error)))
-            self._arrive(Step("document", path), self._pane)
+            self._arrive(("document", path), self._pane)
 
     async def _lay_out(self) -> None:
         preview = self._pane.laid_out.preview
@@ -206,7 +185,7 @@ class Reader:
 
         (card, is_redacted), pane = await self._client.run(read), self._screen.query_one(EntityCard)
         pane.show(card, is_redacted=is_redacted)
-        self._arrive(Step("card", card.id), pane)
+        self._arrive(("card", card.id), pane)
 
     async def _follow(self, target: str, source: str) -> None:
         destination = await self._client.run(lambda engine: engine.links.follow(target, source))
@@ -220,16 +199,15 @@ class Reader:
 
     def _show(self, layout: TextLayout) -> None:
         self._pane.show(layout)
-        self._arrive(Step("document", layout.preview.path), self._pane)
+        self._arrive(("document", layout.preview.path), self._pane)
 
     def _arrive(self, step: Step, pane: Widget) -> None:
-        if self._replaces:
-            self.history.replace(step)
-        else:
-            self.history.go(step)
+        if self._replaces or self.history[-1:] == [step]:
+            del self.history[-1:]
+        self.history = [*self.history, step][-MAX_STEPS:]
         self._replaces = False
         panes, focused = self._panes, self._screen.focused
-        panes.show_reader(step.kind)
+        panes.show_reader(step[0])
         if self._takes_focus or panes.is_covered(focused):
             self._takes_focus = False
             self._screen.set_focus(pane)
@@ -241,15 +219,16 @@ class Reader:
     def back(self) -> None:
         """Return to the previous document or card, or from the first one to the previous pane."""
         self._requests.cancel()
-        step = self.history.back() if self.is_open else None
-        if step is None:
-            self._close()
-            self._panes.go_to(self.origin)
-            self.origin = "results"
-        elif step.kind == "card":
-            self.open_card(step.key, replace=True)
-        else:
-            self.open_document(step.key, focus=True, replace=True)
+        del self.history[-1:]
+        match self.history[-1:]:
+            case [("card", entity_id)]:
+                self.open_card(entity_id, replace=True)
+            case [(_, path)]:
+                self.open_document(path, focus=True, replace=True)
+            case _:
+                self._close()
+                self._panes.go_to(self.origin)
+                self.origin = "results"
 
     def toggle_preview(self) -> None:
         if self.is_open:
@@ -274,7 +253,7 @@ class Reader:
 
     def _close(self) -> None:
         self._requests.cancel()
-        self.history.steps.clear()
+        self.history.clear()
         self._panes.show_reader(None)
         self.follow_cursor()
 

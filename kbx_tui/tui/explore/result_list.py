@@ -46,23 +46,6 @@ LIKELY = 0.5
 """Share of the best score from which a result shows a line of its passage without the cursor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    bar: int
-    grade: int
-    title: int
-    date: int
-
-    @classmethod
-    def of(cls, width: int, *, graded: bool = False) -> Columns:
-        """Divide `width` cells; if space is short, the bar shrinks and the date is omitted."""
-        bar = 8 if width >= 54 else 6
-        grade = 2 if graded else 0
-        date = 10 if width >= 50 else 0
-        taken = INDENT + bar + 2 + grade + (date + 2 if date else 0)
-        return cls(bar, grade, max(width - taken, 0), date)
-
-
 class ResultList(RowsView[ResultRow]):
     COMPONENT_CLASSES = looks(
         "strong", "accent", "grade", "document", "entity", "reranker", "rule", "cursor"
@@ -208,7 +191,7 @@ class ResultList(RowsView[ResultRow]):
             grade = grade_sign(self._grades, result.path) if self._grades else ""
             return result_line(
                 result,
-                Columns.of(width, graded=bool(grade)),
+                width,
                 move,
                 sign,
                 grade,
@@ -334,7 +317,7 @@ def snippet_line(snippet: Snippet) -> Line:
 
 def result_line(
     result: ResultRow,
-    columns: Columns,
+    width: int,
     move: int,
     sign: str,
     grade: str = "",
@@ -343,27 +326,29 @@ def result_line(
     best: float = 1.0,
     badge: str = "",
 ) -> Line:
-    """Return the first line of a result, exactly as wide as its columns.
+    """Return the first line of a result in `width` cells; a narrow one has no date.
 
     A neighbour's title begins with the same `shared` characters; a score of `best` fills the bar.
     """
+    bar, date = 8 if width >= 54 else 6, 10 if width >= 50 else 0
+    graded = f"{grade}  " if grade else " "
     parts = (result.document_part, result.entity_part, result.reranker_part)
-    bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), columns.bar, full=best)
+    bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), bar, full=best)
     moved = move_text(move)
     exact = f" = {result.known_item}" if result.known_item else ""
     off = f" ! {badge}" if badge else ""
-    room = max(columns.title - cell_len(moved) - cell_len(exact) - cell_len(off), 0)
+    room = max(width - INDENT - bar - 1 - len(graded) - (date + 2 if date else 0), 0)
+    room = max(room - cell_len(moved) - cell_len(exact) - cell_len(off), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
         Span(f"{format_score(result.score):>4} ", "text"),
         *map(Span, bars, BAR_LOOKS),
-        Span(" " * (columns.bar - sum(map(len, bars)) + 1)),
-        Span(grade, "grade" if grade.strip() else "text"),
-        Span(" " * (columns.grade - cell_len(grade) + 1)),
+        Span(" " * (bar - sum(map(len, bars)) + 1)),
+        Span(graded, "grade" if grade.strip() else "text"),
         *title_spans(result.title, shared, room),
         Span(exact, "dim"),
         Span(off, "accent"),
         Span(moved, "accent"),
-        Span("  " + fit(result.date[: columns.date], columns.date) if columns.date else "", "dim"),
+        Span("  " + fit(result.date[:date], date) if date else "", "dim"),
     )
     return tuple(span for span in line if span.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -11,14 +11,13 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widgets import Input
 
-from kbx_tui.search.request import Dates
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import EXPLORE
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
-from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, Content, DocumentActions, ResultJudge
-from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
+from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, DocumentActions, ResultJudge
+from kbx_tui.tui.explore.entities import EntityList, EntityStrip
 from kbx_tui.tui.explore.facets import FacetBox, FacetRow, FacetStrip, narrowed
 from kbx_tui.tui.explore.inputs import (
     DateChip,
@@ -30,23 +29,13 @@ from kbx_tui.tui.explore.inputs import (
     PathField,
     PathLine,
     QueryLine,
-    effective_path,
 )
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.explore.reader import Reader
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.search_state import settings_words
 from kbx_tui.tui.explore.tour import TourBubble, TourGuide
-from kbx_tui.tui.explore.view import (
-    BaseCounted,
-    ExploreView,
-    FilesChanged,
-    QueryCompleted,
-    ResultRow,
-    ScopeCounted,
-    SearchSlow,
-    SnippetsReady,
-)
+from kbx_tui.tui.explore.view import ExploreView, ResultRow
 from kbx_tui.tui.explore.why_pane import meanings
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -74,14 +63,26 @@ class Explore(JudgingScreen):
         self.judge = ResultJudge(self, self.answer, self.reader)
         self.documents = DocumentActions(self, self.reader)
         self.tour = TourGuide(self)
-        self.model.post = self.post_message
-        self.model.on_state, self.model.on_answer = self.show_state, self.show_answer
+        self.action_edit, self.action_copy = self.documents.edit, self.documents.copy
+        self.action_share, self.action_end_tour = self.documents.share, self.tour.end
+        self.action_refresh_index = self.documents.refresh_index
+
+    def on_mount(self) -> None:
+        self.query_line.border_title = "query"
+        self.query_one(PathLine).border_title = "in"
+        self.answer.clear()
+        model = self.model
+        model.on_state, model.on_answer = self.show_state, self.show_answer
+        model.on_base, model.on_files = self.show_base, self.show_files
+        model.on_completed, model.on_slow = self.query_line.show_completion, self.answer.show_slow
+        model.on_scope = self.answer.show_scope_without_query
+        model.on_snippets = self.show_snippets
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="top"):
             yield QueryLine(self.model)
             yield ModeBadge()
-            yield PathField(self.model.complete_path)
+            yield PathField(self.model)
         with Horizontal(id="chips"):
             yield DateChip()
             yield FilterChip()
@@ -92,11 +93,6 @@ class Explore(JudgingScreen):
         yield PathChoices()
         yield Knobs()
         yield MeasureLine()
-
-    def on_mount(self) -> None:
-        self.query_line.border_title = "query"
-        self.query_one(PathLine).border_title = "in"
-        self.answer.clear()
 
     def on_screen_resume(self) -> None:
         self.query_one(Knobs).show(self.model.state)  # other modes move the same knobs
@@ -183,31 +179,21 @@ class Explore(JudgingScreen):
         elif self.panes.is_live:
             self.reader.follow_cursor()
 
-    def on_base_counted(self, message: BaseCounted) -> None:
+    def show_base(self) -> None:
         self.answer.show_base()
-        if message.summary.documents:
+        if self.model.summary is not None and self.model.summary.documents:
             self.tour.start_if_wanted()
 
-    def on_query_completed(self, message: QueryCompleted) -> None:
-        self.query_line.show_completion(message.typed, message.query)
-
-    def on_search_slow(self, message: SearchSlow) -> None:
-        if self.model.is_searching:
-            self.answer.show_slow()
-
-    def on_scope_counted(self, message: ScopeCounted) -> None:
-        self.answer.show_scope_without_query(message.path, message.in_scope)
-
-    def on_snippets_ready(self, message: SnippetsReady) -> None:
+    def show_snippets(self, query: str, paths: Collection[str]) -> None:
         results = self.query_one(ResultList)
-        if self.view is not None and message.query == self.view.query:
+        if self.view is not None and query == self.view.query:
             results.show_snippets()
-            if results.current is not None and results.current.path in message.paths:
+            if results.current is not None and results.current.path in paths:
                 self.answer.explain(results.current)
 
-    def on_files_changed(self, message: FilesChanged) -> None:
+    def show_files(self, paths: frozenset[str]) -> None:
         self.query_one(ResultList).request_snippets()
-        self.reader.reload(message.paths)
+        self.reader.reload(paths)
 
     def on_grades_changed(self) -> None:
         self.on_measure_changed()
@@ -229,46 +215,27 @@ class Explore(JudgingScreen):
             self.reader.close_card()
             self.answer.clear()
 
-    @on(FilterChip.Removed)
-    def remove_filter(self, event: FilterChip.Removed) -> None:
-        self.query_line.remove_filter(event.number)
-
     @on(Input.Changed, "PathLine")
     def change_path(self, event: Input.Changed) -> None:
         path = event.value.strip()
         self.set_class(bool(path), "-scoped")
-        if not (path and event.input.has_focus):  # `show_paths` handles a path being typed
+        if not (path and event.input.has_focus):  # the field handles a path being typed
             self.model.update(path=path)
         if not path and self.view is None:
             self.query_one(PathField).show("", 0)
-
-    @on(PathLine.CompletionsFound)
-    def show_paths(self, event: PathLine.CompletionsFound) -> None:
-        if event.text:
-            self.model.update(path=effective_path(event.text, event.completions))
-
-    @on(PathLine.Left)
-    def take_path(self, event: PathLine.Left) -> None:
-        self.model.update(path=event.path)
 
     @on(RowsView.Opened, "PathChoices")
     def choose_path(self, event: RowsView.Opened) -> None:
         self.query_one(PathLine).take(event.row)
 
-    @on(NumberSlider.Changed, "#alpha")
-    def change_alpha(self, event: NumberSlider.Changed) -> None:
-        event.stop()
+    @on(NumberSlider.Changed)
+    def change_knob(self, event: NumberSlider.Changed) -> None:
+        slider = event.slider
         self.note_measured()
-        self.model.update(alpha=event.value)
-        note = self.view.alpha_note if self.view is not None else ""
-        if note.startswith("alpha has no effect") and not event.slider.has_note_room:
+        self.model.update(**{slider.label: event.value})
+        note = self.view.alpha_note if self.view is not None and slider.label == "alpha" else ""
+        if note.startswith("alpha has no effect") and not slider.has_note_room:
             self.show_notice(note)
-
-    @on(NumberSlider.Changed, "#threshold")
-    def change_threshold(self, event: NumberSlider.Changed) -> None:
-        event.stop()
-        self.note_measured()
-        self.model.update(threshold=event.value)
 
     def note_measured(self) -> None:
         self.app_state.note_measured()
@@ -317,11 +284,6 @@ class Explore(JudgingScreen):
     def lay_out_document(self, event: PreviewPane.Resized) -> None:
         self.reader.lay_out(event.width)
 
-    @on(PreviewPane.Closed)
-    @on(EntityCard.Closed)
-    def close_reader(self) -> None:
-        self.reader.back()
-
     # Calls from other modes.
 
     def show_query(self, query: str) -> None:
@@ -346,7 +308,7 @@ class Explore(JudgingScreen):
         from kbx_tui.tui.indexing.screen import FolderPicker  # seldom needed
 
         self.action_leave_field()  # text typed in the path field applies first
-        self.app.push_screen(FolderPicker(self.session.index))
+        self.app.push_screen(FolderPicker(self))
 
     def action_leave_field(self) -> None:
         self.panes.go_to("results")
@@ -405,35 +367,12 @@ class Explore(JudgingScreen):
             self.note_measured()
             self.model.pin(entity.id)
 
-    def action_alpha(self, steps: int) -> None:
-        self.query_one(Knobs).alpha.action_move(steps)
-
-    def action_threshold(self, steps: int) -> None:
-        self.query_one(Knobs).threshold.action_move(steps)
-
-    def action_next_mode(self) -> None:
-        self.note_measured()
-        self._notify(self.model.next_mode())
-
-    def action_next_preset(self) -> None:
-        self.note_measured()
-        self._notify(self.model.next_preset())
-
-    def action_next_sort(self) -> None:
-        self._notify(self.model.next_sort())
-
-    def action_toggle_exact(self) -> None:
-        self._notify(self.model.toggle_exact())
-
-    def action_toggle_spelling(self) -> None:
-        self._notify(self.model.toggle_spelling())
-
-    def action_dates(self, use: Dates) -> None:
-        self._notify(self.model.use_dates(use))
-
-    def _notify(self, text: str) -> None:
-        if text:
-            self.show_notice(text)
+    def action_switch(self, setting: str, *values: str) -> None:
+        """Call a switch of the model by name, and say what the new setting means."""
+        if setting in ("next_mode", "next_preset"):
+            self.note_measured()
+        if words := getattr(self.model, setting)(*values):
+            self.show_notice(words)
 
     def action_add_entity(self) -> None:
         self.pick_entity(self._add_entity)
@@ -504,6 +443,14 @@ class Explore(JudgingScreen):
         else:
             self.show_notice(NO_DOCUMENT)
 
+    def action_related(self) -> None:
+        from kbx_tui.tui.boxes.links_box import RelatedBox
+
+        if path := self.documents.linked_path():
+            self.app.push_screen(RelatedBox(self, path), self._open_link)
+        else:
+            self.show_notice(NO_DOCUMENT)
+
     def _open_link(self, row: LinkRow | None) -> None:
         if row is not None and row.path:
             self.reader.open_document(row.path, line=row.line, focus=True)
@@ -518,32 +465,15 @@ class Explore(JudgingScreen):
     def _do_chosen(self, chosen: Chosen | None) -> None:
         if chosen is None:
             return
-        action, results = chosen.action, self.query_one(ResultList)
+        (path, action), results = chosen, self.query_one(ResultList)
         if action.kind == "read":
-            self.reader.open_document(chosen.path, focus=True)
+            self.reader.open_document(path, focus=True)
             return
         if action.kind == "apply":
-            results.seek(chosen.path)
+            results.seek(path)
             self.model.apply(**action.changes)
             undo = self.app.keymap.key_of("undo")
             self.show_notice(f"{action.text}: {undo} takes it back")
         else:
-            results.go_to(chosen.path)
+            results.go_to(path)
         self.panes.go_to("results")
-
-    # Actions: the current document.
-
-    async def action_edit(self) -> None:
-        await self.documents.edit()
-
-    def action_copy(self, content: Content) -> None:
-        self.documents.copy(content)
-
-    def action_share(self) -> None:
-        self.documents.share()
-
-    def action_refresh_index(self) -> None:
-        self.documents.refresh_index()
-
-    def action_end_tour(self) -> None:
-        self.tour.end()

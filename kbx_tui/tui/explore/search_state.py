@@ -182,7 +182,7 @@ class Undo:
         self.steps.append(step)
         del self.steps[:-UNDO_STEPS]
 
-    def forget_call(self, undo: UndoCall) -> None:
+    def forget(self, undo: UndoCall) -> None:
         if undo in self.steps:
             self.steps.remove(undo)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -57,40 +56,6 @@ STEPS: tuple[TourStep, ...] = (
 WAITING = "No row has moved yet. Press {key} again and watch {row} move."
 
 
-class Tour:
-    def __init__(self) -> None:
-        self._index = len(STEPS)
-        self._is_pressed = False
-
-    @property
-    def step(self) -> TourStep | None:
-        """The current step; None before the beginning and after the end."""
-        return STEPS[self._index] if self._index < len(STEPS) else None
-
-    def start(self) -> None:
-        self._index = 0
-
-    def end(self) -> None:
-        self._index = len(STEPS)
-
-    def take(
-        self, key: str, keys_of: Callable[[str], tuple[str, ...]], *, waits: bool = False
-    ) -> bool:
-        """Finish this step at its key, unless it `waits`; return whether it was that key."""
-        if self.step is None or key not in keys_of(self.step.command):
-            return False
-        self._is_pressed = waits
-        self._index += not waits
-        return True
-
-    def words(self, key_of: Callable[[str], str], row: str) -> str:
-        if self.step is None:
-            return ""
-        words = WAITING if self._is_pressed else self.step.words
-        words = words.replace("{key}", key_of(self.step.command))
-        return f"{self._index + 1}/{len(STEPS)}  {words.replace('{row}', row)}"
-
-
 class TourBubble(LineDrawing, Widget):
     """The words of the current step; hidden without one. A click ends the tour, as does esc with no
     document open."""
@@ -126,7 +91,7 @@ class TourBubble(LineDrawing, Widget):
 class TourGuide:
     def __init__(self, screen: ModeScreen) -> None:
         self._screen, self._model = screen, screen.session.explore
-        self._tour = Tour()
+        self._index, self._is_pressed = len(STEPS), False
         self.is_wanted = False
         self.is_shown = False
 
@@ -137,12 +102,17 @@ class TourGuide:
 
     def start(self) -> None:
         self._screen.app_state.note_tour()
-        self._tour.start()
+        self._index, self._is_pressed = 0, False
         self.show()
 
     def end(self) -> None:
-        self._tour.end()
+        self._index = len(STEPS)
         self.show()
+
+    @property
+    def _step(self) -> TourStep | None:
+        """The current step; None before the beginning and after the end."""
+        return STEPS[self._index] if self._index < len(STEPS) else None
 
     def take_key(self, key: str) -> bool:
         """Continue or end the tour; return whether the key does nothing else (esc while typing)."""
@@ -151,19 +121,15 @@ class TourGuide:
                 return False
             self.end()
             return isinstance(self._screen.focused, QueryLine)
-        keymap = self._screen.app.keymap
-
-        def keys_of(name: str) -> tuple[str, ...]:
-            return keymap.keys(command_by_id(name))
-
-        step = self._tour.step
-        waits = step is not None and step.command == ALPHA_STEP and self._is_to_move
-        if self._tour.take(key, keys_of, waits=waits):
+        step, keymap = self._step, self._screen.app.keymap
+        if step is not None and key in keymap.keys(command_by_id(step.command)):
+            self._is_pressed = step.command == ALPHA_STEP and self._is_to_move
+            self._index += not self._is_pressed
             self._screen.call_after_refresh(self.show)
         return False
 
     def show(self) -> None:
-        bubble, step = self._screen.query_one(TourBubble), self._tour.step
+        bubble, step = self._screen.query_one(TourBubble), self._step
         watches = step is not None and step.command in (ALPHA_STEP, "undo")
         self._screen.set_class(watches, "-watching-rows")
         self.is_shown = step is not None
@@ -176,7 +142,9 @@ class TourGuide:
             self._screen.call_after_refresh(self._show_row_that_moves)
         rows = self._screen.query_one(ResultList).rows
         row = "the bars" if moves is None else f"“{shorten(rows[moves].title, TITLE_CELLS)}”"
-        words = self._tour.words(self._screen.app.keymap.key_of, row)
+        words = WAITING if self._is_pressed else step.words
+        words = words.replace("{key}", self._screen.app.keymap.key_of(step.command))
+        words = f"{self._index + 1}/{len(STEPS)}  {words.replace('{row}', row)}"
         bubble.show(words, is_reading=self._is_reading)
 
     @property

@@ -1,11 +1,9 @@
-"""Plain values that the explore screen shows, and the messages that deliver them."""
+"""Plain values that the explore screen shows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-
-from textual.message import Message
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Scope
@@ -175,37 +173,3 @@ class BaseSummary:
 
 
 FileState = Literal["changed", "gone"]
-
-
-@dataclass
-class BaseCounted(Message):
-    summary: BaseSummary
-
-
-@dataclass
-class QueryCompleted(Message):
-    typed: str
-    query: str
-    """The query searched for: `typed`, or `typed` with its last word completed."""
-
-
-@dataclass
-class SearchSlow(Message):
-    """A search is taking long enough to show a message."""
-
-
-@dataclass
-class ScopeCounted(Message):
-    path: str
-    in_scope: int
-
-
-@dataclass
-class SnippetsReady(Message):
-    query: str
-    paths: frozenset[str]
-
-
-@dataclass
-class FilesChanged(Message):
-    paths: frozenset[str]

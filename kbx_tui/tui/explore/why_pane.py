@@ -105,8 +105,9 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     """
     words = words_said(snippet)[:most] if snippet is not None else []
     said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
+    speaks = f"{snippet.speaker} speaks here" if snippet and snippet.speaker else ""
     exact = f"you gave its {why.known_item} in full" if why.known_item else ""
-    reasons = [reason for reason in (exact, said or why.likeness, *why.links) if reason]
+    reasons = [reason for reason in (exact, speaks, said or why.likeness, *why.links) if reason]
     sentence = "; ".join(reasons) or "little in it is what you ask"
     return f"hardly related: {sentence}" if format_score(why.score) == ".00" else sentence
 

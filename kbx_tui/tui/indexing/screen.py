@@ -5,9 +5,9 @@ Keys add folders to the scope of the search and remove them. Folders below close
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from rich.cells import cell_len
 from textual import on
@@ -24,11 +24,11 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
 from kbx_tui.tui.engine.index_sync import STAGES, IndexRun, RunState, StageProgress
 from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
 from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, IndexModel, RunChanged
-from kbx_tui.tui.shell.frame_screen import BoxScreen, ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import TextPane, dim_text, titled_text
@@ -142,71 +142,48 @@ class FileRow:
         return safe_line(f"{self.path}:{self.line}" if self.line else self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class FileGroup:
-    title: str
-    advice: str
-    rows: tuple[FileRow, ...]
-
-
-def file_groups(
+def file_rows(
     overview: IndexOverview, over_retrieved: Sequence[OverRetrieved], muted: Sequence[str]
-) -> tuple[FileGroup, ...]:
-    hubs = [
-        FileRow("over-retrieved", each.path, 0, _occurrences(each))
-        for each in over_retrieved
-        if each.path not in muted
-    ]
-    silent = [FileRow("muted", path, 0, "left out of every search") for path in muted]
-    problems = [
-        FileRow(
-            "problem",
-            problem.path,
-            problem.line or 0,
-            safe_line(problem.reason) + " (not indexed)" * problem.skipped,
-        )
-        for problem in overview.problems
-    ]
-    stale = [
-        FileRow("stale", path, 0, change, is_gone=change == "deleted")
-        for path, change in overview.stale
-    ]
-    unembedded = [
-        FileRow("unembedded", path, 0, f"{format_count(count, 'text')} without a vector")
-        for path, count in overview.unembedded
-    ]
-    templates = [
-        FileRow("template", each.path, 0, safe_line(each.reason)) for each in overview.templates
-    ]
-    groups = (
-        _group("problem", "", problems, "mend the file"),
-        _group("file", "to index", stale, "the next run reads it"),
-        _group("document", "too often found", hubs, "by queries without a word of its title"),
-        _group("muted document", "", silent, "[search] muted_documents in kbx.toml"),
-        _group("document", "without vectors", unembedded, "words find it, meaning not yet"),
-        _group("place", "left out", templates, "on purpose; nothing is to be done"),
-    )
-    return tuple(group for group in groups if group.rows)
+) -> Iterator[FileRow]:
+    """Yield the files that need attention, kind by kind."""
+    for problem in overview.problems:
+        reason = safe_line(problem.reason) + " (not indexed)" * problem.skipped
+        yield FileRow("problem", problem.path, problem.line or 0, reason)
+    for path, change in overview.stale:
+        yield FileRow("stale", path, 0, change, is_gone=change == "deleted")
+    for each in over_retrieved:
+        if each.path not in muted:
+            count = f"{each.occurrences:,} of {each.queries:,} queries"
+            yield FileRow("over-retrieved", each.path, 0, f"among the first ten of {count}")
+    for path in muted:
+        yield FileRow("muted", path, 0, "left out of every search")
+    for path, texts in overview.unembedded:
+        yield FileRow("unembedded", path, 0, f"{format_count(texts, 'text')} without a vector")
+    for template in overview.templates:
+        yield FileRow("template", template.path, 0, safe_line(template.reason))
 
 
-def _occurrences(document: OverRetrieved) -> str:
-    return f"among the first ten of {document.occurrences:,} of {document.queries:,} queries"
+class KindWords(NamedTuple):
+    sign: str
+    look: Look
+    noun: str
+    rest: str
+    """What the title of the group says after the noun."""
+    advice: str
 
 
-def _group(noun: str, rest: str, rows: Sequence[FileRow], advice: str) -> FileGroup:
-    return FileGroup(f"{format_count(len(rows), noun)} {rest}".strip(), advice, tuple(rows))
-
-
-SIGNS: dict[Kind, tuple[str, Look]] = {
-    "problem": ("!", "bad"),
-    "stale": ("~", "accent"),
-    "over-retrieved": ("+", "accent"),
-    "muted": ("–", "dim"),
-    "unembedded": ("○", "dim"),
-    "template": ("–", "dim"),
+KINDS: dict[Kind, KindWords] = {
+    "problem": KindWords("!", "bad", "problem", "", "mend the file"),
+    "stale": KindWords("~", "accent", "file", " to index", "the next run reads it"),
+    "over-retrieved": KindWords(
+        "+", "accent", "document", " too often found", "by queries without a word of its title"
+    ),
+    "muted": KindWords("–", "dim", "muted document", "", "[search] muted_documents in kbx.toml"),
+    "unembedded": KindWords(
+        "○", "dim", "document", " without vectors", "words find it, meaning not yet"
+    ),
+    "template": KindWords("–", "dim", "place", " left out", "on purpose; nothing is to be done"),
 }
-
-
 AROUND = 5
 
 
@@ -214,26 +191,22 @@ class FileList(RowsView[FileRow]):
     COMPONENT_CLASSES = looks("strong", "accent", "bad", "cursor")
     BINDINGS = bindings("files")
 
-    _groups: tuple[FileGroup, ...] = ()
-
-    def show(self, groups: Sequence[FileGroup]) -> None:
-        self._groups, is_chosen = tuple(groups), self.chosen
+    def show(self, rows: Iterable[FileRow]) -> None:
+        is_chosen = self.chosen
         self.show_rows(
-            (row for group in groups for row in group.rows),
+            rows,
             key=lambda row: (row.kind, row.path) if is_chosen else None,
             otherwise=self.cursor,
         )
 
-    def slots(self) -> list[Slot | Line]:
-        slots, row, heights = list[Slot | Line](), 0, self.row_heights()
-        for group in self._groups:
-            title, advice = Span(f" {group.title}", "strong"), Span(f"  {group.advice}", "dim")
-            slots += [BLANK] if slots else []
-            slots.append(fit_line((title, advice), self.line_width))
-            for _ in group.rows:
-                slots += [(row, part) for part in range(heights[row])]
-                row += 1
-        return slots
+    def slots(self) -> Sequence[Slot | Line]:
+        return self.grouped(lambda row: row.kind, lambda row: self._title(row.kind))
+
+    def _title(self, kind: Kind) -> Line:
+        words = KINDS[kind]
+        count = format_count(sum(row.kind == kind for row in self.rows), words.noun)
+        title, advice = Span(f" {count}{words.rest}", "strong"), Span(f"  {words.advice}", "dim")
+        return fit_line((title, advice), self.line_width)
 
     def row_heights(self) -> list[int]:
         heights = [1] * len(self.rows)
@@ -264,13 +237,13 @@ class FileList(RowsView[FileRow]):
 
 def file_line(row: FileRow, text: str, width: int, marker: str, place_width: int) -> Line:
     """Return `› ! memory/people/ida.md:12  the date cannot be read`."""
-    sign, look = SIGNS[row.kind]
+    words = KINDS[row.kind]
     place = shorten_start(row.place, place_width)
     text = shorten(text, max(width - place_width - AROUND, 1))
     return fit_line(
         (
             Span(marker, "dim"),
-            Span(f"{sign} ", look),
+            Span(f"{words.sign} ", words.look),
             Span(fit(place, place_width)),
             Span(f"  {text}", "dim"),
         ),
@@ -355,16 +328,16 @@ def folder_line(row: FolderRow, width: int, marker: str) -> Line:
     )
 
 
-class FolderPicker(BoxScreen[None]):
+class FolderPicker(ModeBox[None]):
     """The folder tree of the Index mode in a box of its own. Each choice applies at once."""
 
     BINDINGS = bindings("picker")
     SCOPES = ("folders", "list", "picker", "app")
     AUTO_FOCUS = "FolderList"
 
-    def __init__(self, model: IndexModel) -> None:
-        super().__init__()
-        self.model = model
+    def __init__(self, below: ModeScreen) -> None:
+        super().__init__(below)
+        self.model = below.session.index
 
     def compose(self) -> ComposeResult:
         yield FolderList(self.model)
@@ -390,9 +363,6 @@ class FolderPicker(BoxScreen[None]):
     @on(RowsView.Opened)
     def search_in_folder(self, event: RowsView.Opened) -> None:
         self.model.take(event.row.path)
-        self.dismiss()
-
-    def action_close(self) -> None:
         self.dismiss()
 
 
@@ -469,7 +439,7 @@ class Index(ModeScreen):
             if self.model.overview.published:
                 files.empty_state = index_of_another_machine
             model = self.model
-            files.show(file_groups(self.model.overview, model.over_retrieved, model.muted))
+            files.show(file_rows(self.model.overview, model.over_retrieved, model.muted))
             if model.has_read_queries and not self._is_settled:
                 self._is_settled = True
                 self._leave_empty_list(files)

@@ -26,7 +26,6 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice_line, width_of
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
@@ -56,9 +55,9 @@ class BlindScreen(ModalScreen[None], Overlay[None]):
     BINDINGS = bindings("blind")
     AUTO_FOCUS = "TwoLists"
 
-    def __init__(self, model: BlindModel, keymap: Keymap) -> None:
+    def __init__(self, model: BlindModel) -> None:
         super().__init__()
-        self.model, self.keymap = model, keymap
+        self.model = model
 
     def compose(self) -> ComposeResult:
         with Vertical(id="blind"):
@@ -78,7 +77,7 @@ class BlindScreen(ModalScreen[None], Overlay[None]):
 
     def _show_keys(self) -> None:
         first, second, neither, later, undo, close = (
-            self.keymap.key_of(f"blind.{name}")
+            self.app.keymap.key_of(f"blind.{name}")
             for name in ("first", "second", "neither", "later", "undo", "close")
         )
         answers = (

@@ -86,7 +86,7 @@ class JudgingScreen(ModeScreen):
             settings = (pinned.tuning, current.tuning)
             session, query = self.session, self.session.explore.state.query
             model = BlindModel(session.client, session.judging, query, settings)
-            self.app.push_screen(BlindScreen(model, self.app.keymap))
+            self.app.push_screen(BlindScreen(model))
 
     def action_save_settings(self) -> None:
         settings = self.session.explore.settings

@@ -44,9 +44,6 @@ class PreviewPane(TextPane):
     )
     BINDINGS = bindings("preview")
 
-    class Closed(Message):
-        """The user closed the document."""
-
     @dataclass
     class Followed(Message):
         target: str
@@ -165,9 +162,6 @@ class PreviewPane(TextPane):
         self._request_layout()
         if not self._is_placed:
             self.call_after_refresh(self._scroll_to_best)
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
 
     def action_toggle_front(self) -> None:
         """Show all of the frontmatter or fold it to one line, also in documents opened later."""

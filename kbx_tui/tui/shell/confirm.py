@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import getters
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
@@ -12,7 +11,6 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import wrap
 from kbx_tui.tui.drawing.lines import BLANK, Span, diff_look, looks
 from kbx_tui.tui.shell.overlay import Overlay
-from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import TextPane
 
 
@@ -20,7 +18,6 @@ class Confirm(ModalScreen[bool], Overlay[bool]):
     """Shows sentences and a diff. Dismissed with whether to write it."""
 
     BINDINGS = bindings("saving")
-    app = getters.app(TerminalApp)
 
     def __init__(self, title: str, diff: Sequence[str], sentences: Sequence[str] = ()) -> None:
         super().__init__()

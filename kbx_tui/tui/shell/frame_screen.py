@@ -13,7 +13,6 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -35,13 +34,14 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import scopes_of
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import MENU_OF, Keymap, command_by_id, commands_in
-from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
+from kbx_tui.tui.drawing.lines import Line, Span, looks, part_at, width_of
 from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice
 from kbx_tui.tui.shell.overlay import Overlay, ResultT
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView, LineWidget
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -93,7 +93,7 @@ class FrameScreen(Screen[None]):
     def on_mount(self) -> None:
         for name in list(self.PANES)[:1]:
             self.show_pane(name)
-        self.use_keymap(self.app.keymap)
+        self.show_keymap()
         self.show_tabs()
 
     # The tabs.
@@ -223,15 +223,18 @@ class FrameScreen(Screen[None]):
             return parameters != (1,)
         return not self.is_typing or action not in single_key_actions(self.palette_scopes)
 
-    def use_keymap(self, keymap: Keymap) -> None:
+    def show_keymap(self) -> None:
         tabs = self.query_one(ModeTabs)
-        tabs.tooltip = keymap.reason or None
+        tabs.tooltip = self.app.keymap.reason or None
         tabs.refresh()
-        self.query_one(KeyBar).use(keymap)
+        self.query_one(KeyBar).refresh()
 
     def leave_field(self) -> None:
         if isinstance(self.focused, Input):
             self.action_leave_field()
+
+    def action_slide(self, name: str, steps: int) -> None:
+        self.query_one(f"#{name}", NumberSlider).action_move(steps)
 
     # The status line.
 
@@ -339,14 +342,11 @@ class ModeScreen(FrameScreen):
 AnswerT = TypeVar("AnswerT")
 
 
-class BoxScreen(ModalScreen[ResultT], Overlay[ResultT]):
-    app = getters.app(TerminalApp)
-
-    SCOPES: ClassVar[tuple[Scope, ...]]
-
-
 class ModeBox(ModalScreen[ResultT], Overlay[ResultT]):
     """A framed box above a mode, whose content comes from the engine."""
+
+    SCOPES: ClassVar[tuple[Scope, ...]] = ()
+    """The scopes of which its help lists the keys; empty where a field leaves no key for it."""
 
     def __init__(self, below: ModeScreen) -> None:
         super().__init__()
@@ -424,9 +424,9 @@ class ModeTabs(LineWidget):
 
     def on_click(self, event: events.Click) -> None:
         texts, _ = self._fitted(self.size.width)
-        tab = tab_at(texts, event.x)
-        if tab is not None and tab.mode != self.current:
-            self.post_message(GoTo(tab.mode))
+        mode = part_at(((text.mode, text.spans) for text in texts), event.x)
+        if mode is not None and mode != self.current:
+            self.post_message(GoTo(mode))
 
     def _fitted(self, width: int) -> tuple[list[TabText], str]:
         return fit_tabs(tab_texts(self.current, self.app.keymap, self.counts), self.base, width)
@@ -436,23 +436,16 @@ MARK = " › "
 """Precedes the current tab; the others have blanks instead, so that no tab moves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    mode: str
-    title: str
-    command: str
-    always: bool = True
-    """Whether every mode shows this tab; else only its own mode does, or all if it has a count."""
-
-
-TABS: tuple[Tab, ...] = (
-    Tab("explore", "Explore", "mode.explore"),
-    Tab("dedup", "Drafts", "mode.dedup"),
-    Tab("experts", "Experts", "mode.experts"),
-    Tab("tune", "Tune", "mode.tune"),
-    Tab("index", "Index", "mode.index"),
-    Tab("together", "All bases", "mode.together", always=False),
-)
+SEVERAL = "together"
+TABS: Mapping[str, str] = {
+    "explore": "Explore",
+    "dedup": "Drafts",
+    "experts": "Experts",
+    "tune": "Tune",
+    "index": "Index",
+    SEVERAL: "All bases",
+}
+"""Titles by mode. Modes of one base show the tab of several only where it has a count."""
 WITHIN = {"compare": ("explore", "compare")}
 """Modes in the tab of another: that mode, and what its title says besides."""
 
@@ -485,15 +478,15 @@ def _texts(
     current: str, keymap: Keymap, counts: Mapping[str, str], *, titles: bool
 ) -> Iterator[TabText]:
     current, within = WITHIN.get(current, (current, ""))
-    for tab in TABS:
-        is_current = tab.mode == current
-        if tab.always or is_current or tab.mode in counts:
-            key = keymap.key_of(tab.command)
+    for mode, name in TABS.items():
+        is_current = mode == current
+        if mode != SEVERAL or is_current or mode in counts:
+            key = keymap.key_of(f"mode.{mode}")
             key = key.upper() if key[0] == "f" and key[1:].isdigit() else key
-            title = tab.title if titles or is_current else ""
+            title = name if titles or is_current else ""
             title += f": {within}" if within and is_current else ""
-            words = " ".join(filter(None, (title, counts.get(tab.mode, ""))))
-            yield TabText(tab.mode, key, words, is_current)
+            words = " ".join(filter(None, (title, counts.get(mode, ""))))
+            yield TabText(mode, key, words, is_current)
 
 
 def tab_line(texts: list[TabText]) -> Line:
@@ -508,7 +501,7 @@ def fit_tabs(
     `base` is (name, contents). If several bases are open, the name is not left out to make room for
     the titles of other tabs.
     """
-    has_several = any(text.mode == "together" for text in wordings[0])
+    has_several = any(text.mode == SEVERAL for text in wordings[0])
     for texts in wordings:
         room = width - width_of(tab_line(texts)) - 3
         for right in (" · ".join(filter(None, base)), base[0]):
@@ -517,11 +510,3 @@ def fit_tabs(
         if room >= -2 and not (has_several and base[0] and texts is not wordings[-1]):
             return texts, ""
     return wordings[-1], ""
-
-
-def tab_at(texts: list[TabText], x: int) -> TabText | None:
-    for text in texts:
-        x -= width_of(text.spans)
-        if x < 0:
-            return text
-    return None

@@ -15,7 +15,7 @@ from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import SCOPE_TITLES, Keymap
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
-from kbx_tui.tui.shell.frame_screen import BoxScreen, FrameScreen
+from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeBox
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import TextPane
 
@@ -59,7 +59,7 @@ class Help(ModalScreen[None]):
         tour, self.meanings = TOUR, tuple[tuple[str, str], ...]()
         if isinstance(screen, FrameScreen):
             scopes, tour, self.meanings = screen.scopes(), (), tuple(screen.meanings())
-        elif isinstance(screen, BoxScreen):
+        elif isinstance(screen, ModeBox):
             scopes, tour = screen.SCOPES, ()
         if keymap.reason:
             self.meanings = (("5 6 7 8 9", keymap.reason), *self.meanings)

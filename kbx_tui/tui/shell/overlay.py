@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from textual import getters
 from textual.await_complete import AwaitComplete
 from textual.screen import Screen
+
+from kbx_tui.tui.terminal_app import TerminalApp
 
 ResultT = TypeVar("ResultT")
 
 
 class Overlay(Screen[ResultT]):
+    app = getters.app(TerminalApp)
+
     @property
     def is_on_top(self) -> bool:
         return self.app.screen is self

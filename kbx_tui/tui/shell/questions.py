@@ -68,7 +68,6 @@ class Welcome(Screen[None]):
         choices.border_title = "Open another knowledge base" if self.is_base_open else "kbx"
         choices.intro = () if self.is_base_open else (ABOUT, _reason(self.why))
         choices.rebuild_lines()
-        self.query_one(KeyBar).use(self.app.keymap)
         self._show_keys()
         self.query_one(FolderLine).border_title = "folder"
 
@@ -201,7 +200,6 @@ class QuestionScreen(Overlay[bool]):
 
     AUTO_FOCUS = "ChoiceList"
     SCOPES: tuple[Scope, ...] = ("welcome", "list", "app")
-    app = getters.app(TerminalApp)
 
     def __init__(self, title: str, no: str, yes: str) -> None:
         """`title` is the title of yes; `no` and `yes` describe the effect of each answer."""
@@ -214,7 +212,6 @@ class QuestionScreen(Overlay[bool]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.query_one(KeyBar).use(self.app.keymap)
         self.query_one(KeyBar).show(*self.SCOPES)
 
     @on(RowsView.Opened)

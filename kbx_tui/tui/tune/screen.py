@@ -19,25 +19,9 @@ from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.explore.search_state import knobs_of
 from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
 from kbx_tui.tui.shell.messages import GoTo
+from kbx_tui.tui.tune import panes
 from kbx_tui.tui.tune.curve import MEASURES
 from kbx_tui.tui.tune.model import TuneChanged
-from kbx_tui.tui.tune.panes import (
-    CurvePane,
-    DecisionPane,
-    QueryTable,
-    SnapshotList,
-    ThresholdPane,
-    advice_lines,
-    awaiting_lines,
-    comparison_words,
-    no_curve,
-    no_judged_query,
-    no_past_query,
-    no_snapshot,
-    progress_lines,
-    query_rows,
-    title_words,
-)
 from kbx_tui.tui.widgets.lines_view import blank
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -103,33 +87,35 @@ class Tune(JudgingScreen):
     AUTO_FOCUS = "QueryTable"
     MODE = "tune"
     PANES: ClassVar = {
-        "queries": QueryTable,
-        "curve": CurvePane,
-        "thresholds": ThresholdPane,
-        "snapshots": SnapshotList,
-        "decision": DecisionPane,
+        "queries": panes.QueryTable,
+        "curve": panes.CurvePane,
+        "thresholds": panes.ThresholdPane,
+        "snapshots": panes.SnapshotList,
+        "decision": panes.DecisionPane,
     }
-    MAIN_LIST = QueryTable
+    MAIN_LIST = panes.QueryTable
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
-        self.model = session.tune
+        self.model = model = session.tune
         self.judge = QueryJudge(self)
+        self.action_take_snapshot, self.action_undo = model.take_snapshot, model.explore.undo
+        self.action_next_knob, self.action_next_measure = model.next_knob, model.next_measure
         self._awaits_queries = False
         """Whether optimising starts as soon as the judged queries have been read."""
 
     def compose_panes(self) -> ComposeResult:
         with Horizontal(id="tune-panes"):
-            yield QueryTable()
+            yield panes.QueryTable()
             with Vertical(id="tune-figures"):
-                yield CurvePane()
-                yield ThresholdPane()
-                yield SnapshotList()
-                yield DecisionPane()
+                yield panes.CurvePane()
+                yield panes.ThresholdPane()
+                yield panes.SnapshotList()
+                yield panes.DecisionPane()
 
     def on_mount(self) -> None:
-        self.query_one(ThresholdPane).border_title = "Entity threshold"
-        self.query_one(SnapshotList).empty_state = no_snapshot(self.app.keymap)
+        self.query_one(panes.ThresholdPane).border_title = "Entity threshold"
+        self.query_one(panes.SnapshotList).empty_state = panes.no_snapshot(self.app.keymap)
         self.model.post = self.post_message
         self.show_queries()
         self._show_curve()
@@ -183,34 +169,35 @@ class Tune(JudgingScreen):
     def _show_hidden_panes(self) -> None:
         key = self.app.keymap.key_of("screen.next")
         hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
-        self.query_one(CurvePane).border_subtitle = hidden
+        self.query_one(panes.CurvePane).border_subtitle = hidden
 
     def show_queries(self) -> None:
-        judging, table = self.session.judging, self.query_one(QueryTable)
-        table.empty_state = no_judged_query(self.app.keymap)
+        judging, table = self.session.judging, self.query_one(panes.QueryTable)
+        table.empty_state = panes.no_judged_query(self.app.keymap)
         measured = judging.measured if judging.queries else None
-        table.show(query_rows(judging.queries, measured))
+        table.show(panes.query_rows(judging.queries, measured))
         self._show_title()
 
     def _show_title(self) -> None:
-        judging, table, curve = self.session.judging, self.query_one(QueryTable), self.model.curve
+        judging, curve = self.session.judging, self.model.curve
+        table = self.query_one(panes.QueryTable)
         measured = judging.measured if judging.queries else None
         is_ndcg = curve is not None and curve.measure == "ndcg"
         interval = (curve.now_low, curve.now_high) if curve is not None and is_ndcg else ()
         room = table.size.width - 4
-        wordings = title_words(len(judging.queries), measured, interval)
+        wordings = panes.title_words(len(judging.queries), measured, interval)
         table.border_title = longest_fitting(wordings, room)
         keymap = self.app.keymap
         save_key = keymap.key_of("settings.save") if keymap.offers("settings.save") else ""
-        comparison = comparison_words(measured, self.model.votes, save_key)
+        comparison = panes.comparison_words(measured, self.model.votes, save_key)
         table.border_subtitle = longest_fitting(comparison, room)
 
     def _show_curve(self) -> None:
-        model, pane = self.model, self.query_one(CurvePane)
+        model, pane = self.model, self.query_one(panes.CurvePane)
         queries = self.session.judging.queries
         pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
         self._show_hidden_panes()
-        pane.empty_state = no_curve(
+        pane.empty_state = panes.no_curve(
             searchable=model.explore.is_searchable,
             judged=bool(queries),
             measurable=any(query.is_measurable for query in queries),
@@ -219,35 +206,35 @@ class Tune(JudgingScreen):
         pane.show(model.curve, model.p, model.steps)
 
     def _show_past(self) -> None:
-        pane, model = self.query_one(ThresholdPane), self.model
+        pane, model = self.query_one(panes.ThresholdPane), self.model
         searchable = model.explore.is_searchable
-        pane.empty_state = no_past_query(model.past_queries.total, searchable=searchable)
+        pane.empty_state = panes.no_past_query(model.past_queries.total, searchable=searchable)
         pane.show(model.past)
 
     def _show_snapshots(self) -> None:
         rows = self.model.snapshots
-        pane = self.query_one(SnapshotList)
+        pane = self.query_one(panes.SnapshotList)
         pane.border_title = "Snapshots" + (f" ({len(rows)})" if rows else "")
         pane.show_rows(rows, key=lambda row: row.snapshot, otherwise=pane.cursor)
 
     def _show_advice(self) -> None:
-        pane = self.query_one(DecisionPane)
+        pane = self.query_one(panes.DecisionPane)
         if not self.has_class("-deciding"):
             return
         if self.model.progress is not None:
-            pane.show("Optimising", partial(progress_lines, *self.model.progress))
+            pane.show("Optimising", partial(panes.progress_lines, *self.model.progress))
         elif (advice := self.model.advice) is not None:
             key = self.app.keymap.key_of("decision.accept")
-            pane.show("Optimised", lambda width: advice_lines(advice, key, width))
+            pane.show("Optimised", lambda width: panes.advice_lines(advice, key, width))
         else:
             self._close_decision()
 
     def _close_decision(self) -> None:
         self._awaits_queries = False
         if self.has_class("-deciding"):
-            had_focus = isinstance(self.focused, DecisionPane)
+            had_focus = isinstance(self.focused, panes.DecisionPane)
             self.remove_class("-deciding")
-            self.query_one(DecisionPane).show("", blank)
+            self.query_one(panes.DecisionPane).show("", blank)
             if had_focus:
                 self.go_to_pane("curve")
 
@@ -264,8 +251,8 @@ class Tune(JudgingScreen):
 
     # What the user does.
 
-    @on(QueryTable.Highlighted)
-    def highlight_query(self, event: QueryTable.Highlighted) -> None:
+    @on(panes.QueryTable.Highlighted)
+    def highlight_query(self, event: panes.QueryTable.Highlighted) -> None:
         self.model.look_at(event.query)
 
     @on(RowsView.Opened, "QueryTable")
@@ -273,49 +260,36 @@ class Tune(JudgingScreen):
         self.app.post_message(GoTo(query=event.row.query))
 
     def open_current(self) -> bool:
-        if (row := self.query_one(QueryTable).current) is not None:
+        if (row := self.query_one(panes.QueryTable).current) is not None:
             self.app.post_message(GoTo(query=row.query))
         return row is not None
 
-    @on(CurvePane.Moved)
-    def move_knob(self, event: CurvePane.Moved) -> None:
+    @on(panes.CurvePane.Moved)
+    def move_knob(self, event: panes.CurvePane.Moved) -> None:
         self.model.explore.update(**{self.model.knob.state_field: event.value})
 
     def action_pin_settings(self) -> None:
-        row = self.query_one(SnapshotList).current
-        if isinstance(self.focused, SnapshotList) and row is not None:
+        row = self.query_one(panes.SnapshotList).current
+        if isinstance(self.focused, panes.SnapshotList) and row is not None:
             self.session.judging.pin(row.settings)
             self.show_notice(f"A is now {row.settings.words()}, the snapshot of {row.when}")
         else:
             super().action_pin_settings()
 
     def action_take_row(self) -> None:
-        if (row := self.query_one(SnapshotList).current) is not None:
+        if (row := self.query_one(panes.SnapshotList).current) is not None:
             self._take(row.settings.tuning)
 
     def action_drop(self) -> None:
-        if (row := self.query_one(SnapshotList).current) is not None:
+        if (row := self.query_one(panes.SnapshotList).current) is not None:
             self.model.drop_snapshot(row.snapshot)
             undo = self.app.keymap.key_of("tune.undo")
             self.show_notice(f"the snapshot of {row.when} is dropped; {undo} takes that back")
 
-    def action_take_snapshot(self) -> None:
-        self.model.take_snapshot()
-
-    def action_next_knob(self) -> None:
-        self.model.next_knob()
-
-    def action_next_measure(self) -> None:
-        self.model.next_measure()
-
-    def action_alpha(self, steps: int) -> None:
-        self._move_by("alpha", steps)
-
-    def action_threshold(self, steps: int) -> None:
-        self._move_by("threshold", steps)
-
-    def action_undo(self) -> None:
-        self.model.explore.undo()
+    def action_slide(self, name: str, steps: int) -> None:
+        value = getattr(self.model.explore.state, name)
+        moved = min(max(round(value + steps / 100, 2), 0.0), 1.0)
+        self.model.explore.update(**{name: moved})
 
     def action_optimise(self) -> None:
         queries = self.session.judging.queries
@@ -327,18 +301,13 @@ class Tune(JudgingScreen):
             judging = self.session.judging
             self._awaits_queries = self.model.curve is None or judging.is_reading
             if self._awaits_queries:
-                self.query_one(DecisionPane).show("Optimising", awaiting_lines)
+                self.query_one(panes.DecisionPane).show("Optimising", panes.awaiting_lines)
             else:
                 self.model.optimise(self.model.tuning)
 
     def _take(self, tuning: Tuning) -> None:
         self.model.explore.update(**knobs_of(tuning))
         self.show_notice(f"{self.app.keymap.key_of('tune.undo')} takes these settings back")
-
-    def _move_by(self, field: str, steps: int) -> None:
-        value = getattr(self.model.explore.state, field)
-        moved = min(max(round(value + steps / 100, 2), 0.0), 1.0)
-        self.model.explore.update(**{field: moved})
 
     def action_back(self) -> None:
         if self.has_class("-deciding"):

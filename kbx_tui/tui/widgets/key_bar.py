@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from textual import events
+from textual import events, getters
 
 from kbx_tui.tui.commands.command_table import Command, Scope
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.lines import Line, Span, looks, width_of
+from kbx_tui.tui.drawing.lines import Line, Span, looks, part_at, width_of
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
@@ -20,27 +21,22 @@ MOST = 7
 
 class KeyBar(LineWidget):
     COMPONENT_CLASSES = looks("accent")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.scopes: tuple[Scope, ...] = ("screen", "app")
-        self.keymap = Keymap()
-
-    def use(self, keymap: Keymap) -> None:
-        self.keymap = keymap
-        self.refresh()
+    app = getters.app(TerminalApp)
+    scopes: tuple[Scope, ...] = ("screen", "app")
 
     def show(self, *scopes: Scope) -> None:
         self.scopes = scopes
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        shown = fitting_commands(self._commands(), self.keymap, self.size.width)
-        if (command := command_at(shown, self.keymap, event.x)) is not None:
-            self.app.simulate_key(self.keymap.keys(command)[0])
+        keymap = self.app.keymap
+        shown = fitting_commands(self._commands(), keymap, self.size.width)
+        parts = ((command, _key_and_label(command, keymap)) for command in shown)
+        if (command := part_at(parts, event.x)) is not None:
+            self.app.simulate_key(keymap.keys(command)[0])
 
     def line(self, width: int) -> Line:
-        return key_line(self._commands(), self.keymap, width)
+        return key_line(self._commands(), self.app.keymap, width)
 
     def _commands(self) -> list[Command]:
         focused = self.screen.focused
@@ -48,7 +44,7 @@ class KeyBar(LineWidget):
         return [
             replace(command, label=name) if name and command.id == "slider.less" else command
             for scope in self.scopes
-            for command in self.keymap.commands_in(scope)
+            for command in self.app.keymap.commands_in(scope)
         ]
 
 
@@ -75,14 +71,6 @@ def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) ->
             others -= 1
             shown.append(command)
     return shown
-
-
-def command_at(commands: Iterable[Command], keymap: Keymap, x: int) -> Command | None:
-    for command in commands:
-        x -= width_of(_key_and_label(command, keymap))
-        if x < 0:
-            return command
-    return None
 
 
 def _key_and_label(command: Command, keymap: Keymap) -> Line:

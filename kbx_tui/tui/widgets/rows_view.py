@@ -82,15 +82,14 @@ class RowsView(LinesView, Generic[RowT]):
         return self.row_slots()
 
     def grouped(
-        self, group_of: Callable[[RowT], object], title_of: Callable[[RowT], str]
+        self, group_of: Callable[[RowT], object], title_of: Callable[[RowT], Line]
     ) -> Sequence[Slot | Line]:
         """Return the lines of all rows, which are sorted by group, with a title per group."""
         shown: list[Slot | Line] = []
         for row, part in self.row_slots():
             each, before = self.rows[row], self.rows[row - 1]
             if part == 0 and (row == 0 or group_of(each) != group_of(before)):
-                title: Line = (Span(f"  {title_of(each)}", "dim"),)
-                shown += [BLANK, title] if shown else [title]
+                shown += [BLANK, title_of(each)] if shown else [title_of(each)]
             shown.append((row, part))
         return shown
 
@@ -178,6 +177,10 @@ class RowsView(LinesView, Generic[RowT]):
             self.choose(row)
             if event.chain == 2:
                 self.action_open()
+
+
+def dim_title(text: str) -> Line:
+    return (Span(f"  {text}", "dim"),)
 
 
 def _is_of_row(slot: Slot | Line) -> TypeGuard[Slot]:

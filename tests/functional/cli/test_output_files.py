@@ -56,12 +56,3 @@ def test_judgments_and_topics_need_two_files(kbx: CommandLine, base: Path) -> No
     ran = kbx("judgments", "export", "one.qrels", "--topics", "./one.qrels")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert not (base / "one.qrels").exists()
-
-
-@pytest.mark.parametrize(
-    "words", [("search", "rollback", "--force"), ("eval", "--force")], ids=["search", "eval"]
-)
-def test_force_without_a_file_is_an_error(
-    kbx: CommandLine, base: Path, words: tuple[str, ...]
-) -> None:
-    assert kbx(*words).code == 2

@@ -32,37 +32,6 @@ def test_no_experts_is_not_a_failure(kbx: CommandLine, demo_kb_path: Path) -> No
     assert (ran.code, ran.out) == (0, "no experts found on submarines\n")
 
 
-def test_experts_of_a_folder_without_pages_are_an_empty_list(
-    kbx: CommandLine, tmp_path: Path
-) -> None:
-    ran = kbx("experts", "submarines", "--json", "--kb", tmp_path)
-    assert (ran.code, ran.json["experts"]) == (0, [])
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("experts",),
-        ("experts", " "),
-        ("experts", "?!"),
-        ("experts", "migration", "--limit", "-1"),
-        ("experts", "migration", "--min-claims", "0"),
-        ("tool", "kb_search", "[1]"),
-        ("tool", "kb_search", "{"),
-        ("tool", "kb_nothing", "--schema"),
-        ("mcp", "--http", "--host", "0.0.0.0"),
-    ],
-    ids=" ".join,
-)
-def test_usage_error_is_shown_in_one_line(
-    kbx: CommandLine, demo_kb_path: Path, words: tuple[str, ...]
-) -> None:
-    ran = kbx(*words, "--kb", demo_kb_path)
-    assert ran.code == 2
-    assert ran.out == ""
-    assert len(ran.err.splitlines()) == 1
-
-
 @pytest.mark.parametrize("command", ["mcp", "jsonl"])
 def test_server_without_a_knowledge_base_fails_at_once(
     kbx: CommandLine, tmp_path: Path, command: str

@@ -15,7 +15,6 @@ from kbx_tui.removal import INDEX_TABLES
 from kbx_tui.search.query_history import PastQuery, QueryHistory
 from kbx_tui.tools.dispatch import call
 from tests.functional.vaults import BOB, FILES, store_of, stored_rows, tree_digest, write_vault
-from tests.trusting import configure_trusted
 
 
 @pytest.fixture
@@ -212,13 +211,6 @@ def test_an_index_of_another_model_is_an_error_until_rebuilt(base: Path) -> None
     assert kb.index(full=True).embedded > 0
 
 
-def test_a_full_run_keeps_vectors_of_the_same_model(base: Path) -> None:
-    KnowledgeBase(base).index()
-    report = KnowledgeBase(base).index(full=True)
-    assert (report.embedded, report.finished) == (0, True)
-    assert report.reused > 0
-
-
 def test_a_damaged_index_is_rebuilt_by_the_next_search(base: Path) -> None:
     KnowledgeBase(base).index()
     for manifest in (base / ".kbx/index/documents.lance/_versions").iterdir():
@@ -277,15 +269,6 @@ def test_entities_with_emails_do_not_cause_all_documents_to_be_linked_again(base
     write_vault(base, {"memory/notes/new.md": "# New\n\nSomething.\n"})
     KnowledgeBase(base).index(reports.append)
     assert next(report.total for report in reports if report.stage == "entities") == 1
-
-
-def test_the_index_can_be_stored_in_another_folder(base: Path, tmp_path: Path) -> None:
-    for number, uri in enumerate((str(tmp_path / "elsewhere"), "own/place")):
-        configure_trusted(base, f'[index]\nuri = "{uri}"\n')
-        assert KnowledgeBase(base).index().documents == 5
-        assert (base / uri / "documents.lance").is_dir(), number
-    assert not (base / ".kbx" / "index").exists()
-    assert search(base, "soup")
 
 
 def test_lines_are_those_of_the_table(demo_copy: Path) -> None:

@@ -24,7 +24,7 @@ from kbx_tui.index.vectors.vector_matrix import (
     load_vectors,
     refresh_vectors_file,
 )
-from kbx_tui.search.query.name_index import KnownItems, TitleWords
+from kbx_tui.search.query.name_index import KnownItems
 from tests.functional.vaults import store_of
 
 PAGE = "---\naliases: [Quagga]\ntags: [animal]\ndate: 2026-01-02\n---\n# Zebra crossing\n"
@@ -82,12 +82,9 @@ def test_changed_documents_are_read_beside_the_mapped_file(
     assert links_of(loaded) == links_of(from_tables)
     assert loaded.entities == from_tables.entities
     items = [KnownItems(each.segments, each.entity_pages) for each in (loaded, from_tables)]
-    titles = [TitleWords(each.segments) for each in (loaded, from_tables)]
     for name in ("paths", "ids", "titles", "dates"):
         for text in getattr(loaded, name):
             assert items[0].find(text) == items[1].find(text)
-    for word in ("zebra", "plan", "retro"):
-        assert titles[0].holding([word])[0].tolist() == titles[1].holding([word])[0].tolist()
     for row, path in enumerate(loaded.paths):
         assert loaded.row_of[path] == row
 

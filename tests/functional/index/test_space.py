@@ -1,6 +1,5 @@
 """The space an index takes, and what happens when it runs out."""
 
-import errno
 import shutil
 from collections import namedtuple
 from pathlib import Path
@@ -11,8 +10,6 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.errors import IndexFault
-from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.build import stages
 from kbx_tui.index.build.stages import CHUNK_TEXT_COLUMNS, read_chunk_texts
 from kbx_tui.index.tables import text_hash
@@ -119,19 +116,3 @@ def test_a_run_short_of_space_deletes_first_what_is_not_needed(
     monkeypatch.setattr(stages, "disk_usage", lambda folder: Usage(100, 100, 0))
     KnowledgeBase(base).index()
     assert data_files(base, "documents") == 1
-
-
-def test_a_full_disk_leaves_the_old_index_searchable(
-    base: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    for number in range(3):  # few documents: every run rewrites the files
-        edit(base, number)
-        monkeypatch.setattr(ArrayWriter, "finish", full)
-        with pytest.raises(IndexFault, match="no space left"):
-            KnowledgeBase(base).index()
-        assert KnowledgeBase(base).search("rollback", fast=True).results
-    monkeypatch.undo()
-    assert KnowledgeBase(base).index().finished

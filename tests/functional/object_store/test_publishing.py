@@ -35,6 +35,10 @@ def reader(tmp_path: Path, store_uri: str) -> Machine:
     return Machine(tmp_path / "reader", store_uri)
 
 
+def write_quasar(machine: Machine, text: str = "# Quasar\n") -> None:
+    (machine.root / "memory" / "notes" / "quasar.md").write_text(text, "utf-8")
+
+
 def test_reader_without_files_finds_what_was_published(writer: Machine, reader: Machine) -> None:
     report = writer.publish()
     assert report.version == 1
@@ -47,8 +51,7 @@ def test_another_run_uploads_only_what_changed(writer: Machine, reader: Machine)
     unchanged = writer.publish()
     assert (unchanged.version, unchanged.uploaded) == (1, 0)
     reader.paths(QUERY)
-    page = writer.root / "memory" / "notes" / "quasar.md"
-    page.write_text("# Quasar\n\nThe quasar calibration is done.\n", encoding="utf-8")
+    write_quasar(writer, "# Quasar\n\nThe quasar calibration is done.\n")
     second = writer.publish()
     assert second.version == 2
     assert 0 < second.uploaded < first.uploaded
@@ -57,12 +60,12 @@ def test_another_run_uploads_only_what_changed(writer: Machine, reader: Machine)
 
 
 def test_session_keeps_its_version_until_the_new_one_is_whole(
-    writer: Machine, reader: Machine, monkeypatch: pytest.MonkeyPatch
+    writer: Machine, reader: Machine
 ) -> None:
     writer.publish()
     with reader.open() as kb:
         assert kb.search(QUERY).results
-        (writer.root / "memory" / "notes" / "quasar.md").write_text("# Quasar\n", encoding="utf-8")
+        write_quasar(writer)
         writer.publish()
         assert not kb.search("quasar").results
         reader.paths(QUERY)  # another process of the machine fetches it
@@ -76,7 +79,7 @@ def test_open_session_looks_for_newer_versions_by_itself(
     writer.publish()
     with reader.open() as kb:
         assert not kb.search("quasar").results
-        (writer.root / "memory" / "notes" / "quasar.md").write_text("# Quasar\n", encoding="utf-8")
+        write_quasar(writer)
         writer.publish()
         monkeypatch.setenv("KBX_CACHE_DIR", str(reader.cache))
         monkeypatch.setattr("kbx_tui.object_store.mirror.CHECK_SECONDS", 0.0)
@@ -91,8 +94,7 @@ def test_session_says_which_version_answered(
     with reader.open() as kb:
         assert kb.search(QUERY).results
         for number in (2, 3):
-            page = writer.root / "memory" / "notes" / "quasar.md"
-            page.write_text(f"# Quasar {number}\n", encoding="utf-8")
+            write_quasar(writer, f"# Quasar {number}\n")
             writer.publish()
             reader.paths(QUERY)  # another process of the machine fetches it
             assert ", version 1 of 20" in kb.status().published
@@ -136,9 +138,8 @@ def test_nothing_published_is_one_sentence(reader: Machine) -> None:
 
 
 def test_redactions_are_those_of_the_published_version(writer: Machine, reader: Machine) -> None:
-    page = writer.root / "memory" / "notes" / "quasar.md"
     hidden = "team: Andromeda # redacted"
-    page.write_text(f"---\n{hidden}\n---\n# Quasar\n\n- Open #redacted\n\nDone.\n", "utf-8")
+    write_quasar(writer, f"---\n{hidden}\n---\n# Quasar\n\n- Open #redacted\n\nDone.\n")
     writer.publish()
     (reader.root / "README.md").write_text("# How to search\n", "utf-8")  # of no published page
     path = "memory/notes/quasar.md"
@@ -284,9 +285,9 @@ def test_base_from_elsewhere_opens_no_store_untrusted(
 
 
 def test_machine_that_takes_over_begins_with_what_is_published(
-    tmp_path: Path, store_uri: str, demo_kb_path: Path
+    writer: Machine, tmp_path: Path, store_uri: str, demo_kb_path: Path
 ) -> None:
-    writer_machine(tmp_path / "writer", store_uri, demo_kb_path).publish()
+    writer.publish()
     heir = writer_machine(tmp_path / "heir", store_uri, demo_kb_path)
     shutil.rmtree(heir.root / ".kbx")
     with heir.open() as kb, kb.publishing() as publication:
@@ -296,11 +297,9 @@ def test_machine_that_takes_over_begins_with_what_is_published(
 
 
 def test_pages_are_not_taken_out_by_a_machine_without_them(
-    tmp_path: Path, store_uri: str, demo_kb_path: Path
+    writer: Machine, reader: Machine, store_uri: str
 ) -> None:
-    writer = writer_machine(tmp_path / "writer", store_uri, demo_kb_path)
     writer.publish()
-    reader = Machine(tmp_path / "reader", store_uri)
     page = reader.root / "memory" / "people" / "alice-chen.md"
     page.parent.mkdir(parents=True)
     page.write_text("# Alice Chen\n", "utf-8")
@@ -319,10 +318,9 @@ def test_pages_are_not_taken_out_by_a_machine_without_them(
 
 
 def test_page_whose_file_is_elsewhere_is_not_created_again(
-    tmp_path: Path, store_uri: str, demo_kb_path: Path
+    writer: Machine, reader: Machine
 ) -> None:
-    writer_machine(tmp_path / "writer", store_uri, demo_kb_path).publish()
-    reader = Machine(tmp_path / "reader", store_uri)
+    writer.publish()
     with reader.open() as kb:
         with pytest.raises(IndexElsewhere, match=r"alice-chen\.md is not on this machine"):
             kb.memory_add("Likes green tea", entity="Alice Chen")
@@ -333,10 +331,9 @@ def test_page_whose_file_is_elsewhere_is_not_created_again(
 
 
 async def test_app_searches_a_published_index_and_says_where_it_is_from(
-    tmp_path: Path, store_uri: str, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
+    writer: Machine, reader: Machine, store_uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer_machine(tmp_path / "writer", store_uri, demo_kb_path).publish()
-    reader = Machine(tmp_path / "reader", store_uri)
+    writer.publish()
     monkeypatch.setenv("KBX_CACHE_DIR", str(reader.cache))
     async with running(reader.root, WIDE) as driver:
         await driver.ask("migration")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbx_tui import ConfigError, KnowledgeBase
+from kbx_tui import KnowledgeBase
 from kbx_tui.search.request import unfinished_filter, with_filter
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
@@ -264,18 +264,6 @@ def test_search_returns_exactly_the_documents_in_scope(
 def test_scope_holds_the_path_and_is_complete(demo_kb: KnowledgeBase, path: str) -> None:
     scope = demo_kb.retrieve("duck", path=path).scope
     assert (scope.path, scope.in_scope, scope.complete) == (path, len(in_scope(path, NAMES)), True)
-
-
-@pytest.mark.parametrize("path", ["..", "memory/../../x", "/etc", "{memory,..}/x"])
-def test_path_outside_the_base_is_rejected(demo_kb: KnowledgeBase, path: str) -> None:
-    with pytest.raises(ConfigError, match="give one below it"):
-        demo_kb.search("duck", path=path)
-
-
-def test_paths_are_completed_from_the_index(demo_kb: KnowledgeBase, tmp_path: Path) -> None:
-    assert demo_kb.documents.complete_path("memory/peo") == ("memory/people/", "memory/people_ops/")
-    assert demo_kb.documents.complete_path("memory/people/b") == ("memory/people/b_c.md",)
-    assert len(demo_kb.documents.complete_path("memory/", limit=5)) == 5
 
 
 def test_counts_are_those_of_the_results_after_narrowing(demo_kb_path: Path) -> None:

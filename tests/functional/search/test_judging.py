@@ -2,9 +2,6 @@
 
 import json
 import shutil
-import signal
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,28 +15,10 @@ from kbx_tui.demo import JUDGMENTS as DEMO_JUDGMENTS
 from kbx_tui.demo import SHIPPED, SHIPPED_JUDGMENTS
 from kbx_tui.evaluation.judgments import JudgedQuery, read_judgments
 from kbx_tui.evaluation.metrics import ndcg
-from tests.command_line import CommandLine, program_environment
+from tests.command_line import CommandLine
 
 ALICE, BOB = "memory/people/alice-chen.md", "memory/people/bob-okafor.md"
 FILE = ".kbx/judgments.jsonl"
-
-WRITER = """
-import sys
-from kbx_tui import KnowledgeBase
-with KnowledgeBase(sys.argv[1]) as kb:
-    for number in range(int(sys.argv[3])):
-        kb.judgments.add(f"{sys.argv[2]} {number}", "memory/people/alice-chen.md", number % 4)
-        print(number, flush=True)
-"""
-
-
-def start_writer(base: Path, name: str, count: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, base, name, str(count)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=program_environment({}),
-    )
 
 
 def test_a_grade_is_stored_with_time_knobs_and_generation(demo_copy: Path) -> None:
@@ -96,35 +75,6 @@ def test_judgments_survive_a_full_index_run(demo_copy: Path) -> None:
         before = (demo_copy / FILE).read_bytes()
         kb.index(full=True, fast=True)
         assert (demo_copy / FILE).read_bytes() == before
-
-
-def test_two_writers_at_once_lose_no_grade(demo_copy: Path) -> None:
-    writers = {name: start_writer(demo_copy, name, 40) for name in ("left", "right")}
-    for writer in writers.values():
-        assert writer.wait(60) == 0
-    with KnowledgeBase(demo_copy) as kb:
-        stored = {query.text: query.grades[ALICE] for query in kb.judgments.queries()}
-    assert stored == {f"{name} {number}": number % 4 for name in writers for number in range(40)}
-    assert len((demo_copy / FILE).read_bytes().splitlines()) == 80
-
-
-@pytest.mark.parametrize("after", [1, 7, 23])
-def test_a_killed_process_loses_no_grade_that_it_reported(demo_copy: Path, after: int) -> None:
-    writer = start_writer(demo_copy, "killed", 100_000)
-    assert writer.stdout
-    for _ in range(after):
-        reported = int(writer.stdout.readline())
-    writer.send_signal(signal.SIGKILL)
-    rest = writer.stdout.read().split()
-    writer.wait(30)
-    reported = int(rest[-1]) if rest else reported
-    said: list[str] = []
-    with KnowledgeBase(demo_copy, notice=said.append) as kb:
-        numbers = {int(query.text.split()[1]) for query in kb.judgments.queries()}
-        assert numbers >= set(range(reported + 1))
-        kb.judgments.add("the next one", ALICE, 3)
-        assert kb.judgments.grades("the next one") == {ALICE: 3}
-    assert not said
 
 
 def test_judgments_of_an_app_that_runs_elsewhere_are_seen(demo_copy: Path) -> None:

@@ -8,12 +8,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.config import SearchSettings, Settings
-from kbx_tui.embedding.embedder import Vector
-from kbx_tui.evaluation.judgments import JudgedQuery
-from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.evidence.scores import FEEDBACK_DOCUMENTS, FEEDBACK_WEIGHT, Rows
-from kbx_tui.search.retrieval import document_pass
+from kbx_tui.search.evidence.scores import FEEDBACK_DOCUMENTS
 
 TOPIC = "how do we roll the cut-over back?"
 
@@ -56,23 +52,3 @@ def test_search_without_names_uses_no_feedback_documents(demo_kb_path: Path) -> 
     assert response.meta.search_mode == "two_pass"
     assert response.meta.explain is not None
     assert response.meta.explain["drawn_to"] == []
-
-
-def test_evaluating_the_seed_preset_uses_no_feedback(
-    demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    weights: list[float] = []
-    moved_towards = document_pass.moved_towards
-
-    def recording(query: Vector, rows: Rows, vectors: VectorMatrix, weight: float) -> Vector:
-        weights.append(weight)
-        return moved_towards(query, rows, vectors, weight)
-
-    monkeypatch.setattr(document_pass, "moved_towards", recording)
-    with KnowledgeBase(demo_kb_path) as kb:
-        path = kb.retrieve(TOPIC, fast=True).paths[0]
-        judged = [JudgedQuery("1", TOPIC, "topic", {path: 1}, frozenset())]
-        kb.judgments.evaluate(judged, preset="seed")
-        assert weights == []
-        kb.judgments.evaluate(judged)
-    assert weights == [FEEDBACK_WEIGHT]

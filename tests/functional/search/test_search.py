@@ -269,7 +269,7 @@ def test_a_note_of_person_and_project_comes_before_those_of_the_project_alone(
         first, second, *_ = base.search(query, doc_types=("note",), explain=True).results
     assert first.title == "Valve"
     assert second.explain is not None
-    assert second.explain["kind_reason"] == "not of Rosa Vidal: × .10"
+    assert second.explain["lowered_reason"] == "not of Rosa Vidal: × .10"
 
 
 def test_words_of_a_file_name_and_of_properties_find_a_note(tmp_path: Path) -> None:

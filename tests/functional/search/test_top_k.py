@@ -93,8 +93,3 @@ def test_top_k_evidence_rejects_another_tuning(kb: KnowledgeBase) -> None:
         kb.rank(evidence, Tuning(alpha=0.3))
     with pytest.raises(OutOfRange, match="retrieve"):
         ranking.at(0.3)
-
-
-def test_evidence_for_any_tuning_is_complete(kb: KnowledgeBase) -> None:
-    evidence = kb.retrieve(QUERIES[0])
-    assert (evidence.only_for, evidence.evaluated, evidence.stopped_by) == (None, None, "all")

@@ -1,16 +1,11 @@
-"""The MCP server, called by the client of the SDK over real pipes and real HTTP."""
+"""The MCP server, called by the client of the SDK over real pipes."""
 
 import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
@@ -21,18 +16,8 @@ from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.methods import METHODS
 from tests.command_line import program_environment
+from tests.functional.tools.mcp_requests import INITIALIZE, call
 from tests.functional.vaults import write_vault
-
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "0"},
-    },
-}
 
 
 def program(base: Path, *options: str) -> StdioServerParameters:
@@ -140,9 +125,9 @@ def test_stdout_has_only_responses(demo_copy: Path) -> None:
     requests = [
         INITIALIZE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        _call(9, "kbx_search", {"query": "migration " * 2_000_000}),
-        _call(2, "kbx_search", {"query": "migration", "limit": 1}),
-        _call(3, "kb_capabilities", {}),
+        call(9, "kbx_search", {"query": "migration " * 2_000_000}),
+        call(2, "kbx_search", {"query": "migration", "limit": 1}),
+        call(3, "kb_capabilities", {}),
     ]
     process = subprocess.Popen(
         [sys.executable, "-m", "kbx_tui", "--kb", str(demo_copy), "mcp"],
@@ -194,75 +179,6 @@ def test_server_initializes_before_the_base_is_opened_and_ends_with_its_client(
     process.stdin.close()
 
 
-@pytest.fixture(scope="module")
-def served(demo_kb_path: Path) -> Iterator[str]:
-    """The address of a server on HTTP."""
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "kbx_tui",
-            "--kb",
-            str(demo_kb_path),
-            "mcp",
-            "--http",
-            "--port",
-            "0",
-        ],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        env=program_environment({}),
-        text=True,
-    )
-    assert process.stderr
-    address = process.stderr.readline().rsplit(" ", 1)[-1].strip()
-    yield address
-    process.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(timeout=30)
-    process.stderr.close()
-
-
-async def test_client_calls_a_tool_over_http(served: str) -> None:
-    async with Client(served) as client:
-        found = await client.call_tool("kb_experts", {"topic": "migration", "limit": 1})
-        assert found.structured_content["experts"][0]["entity_id"] == "team:platform"
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 200),
-        ({"origin": "http://localhost:8765", "host": "localhost:8765"}, 200),
-        ({"origin": "http://localhost:3000"}, 403),
-        ({"origin": "https://evil.example"}, 403),
-        ({"origin": "http://localhost.evil.example:80"}, 403),
-        ({"origin": "null"}, 403),
-        ({"origin": "http://localhost:8765@evil.example", "host": "localhost:8765"}, 403),
-        ({"host": "evil.example:8765"}, 403),
-        ({"host": "localhost:8765@evil.example"}, 403),
-        ({"host": "127.0.0.1:80.evil.example"}, 403),
-        ({"sec-fetch-site": "cross-site"}, 403),
-    ],
-    ids=str,
-)
-def test_requests_of_other_origins_and_hosts_are_refused(
-    served: str, headers: dict[str, str], status: int
-) -> None:
-    sent = {
-        "accept": "application/json, text/event-stream",
-        "content-type": "application/json",
-        **headers,
-    }
-    try:
-        with urlopen(Request(served, json.dumps(INITIALIZE).encode(), sent)) as answer:
-            received = answer.status
-    except HTTPError as refused:
-        with refused:
-            received = refused.code
-    assert received == status
-
-
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.com", ""])
 def test_listening_on_an_address_that_is_not_loopback_is_refused(host: str) -> None:
     with pytest.raises(ConfigError, match=r"127\.0\.0\.1"):
@@ -287,8 +203,3 @@ async def test_call_that_times_out_is_a_retryable_error(demo_kb_path: Path) -> N
     assert late.structured_content["error"]["type"] == "TRANSIENT"
     assert late.structured_content["error"]["retryable"] is True
     worker.close()
-
-
-def _call(number: int, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    params = {"name": tool, "arguments": arguments}
-    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}

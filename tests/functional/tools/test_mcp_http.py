@@ -24,23 +24,11 @@ from kbx_tui.tools.engine_worker import MOST_CALLS, EngineWorker, McpOptions
 from kbx_tui.tools.mcp_http import REQUEST_BYTES, McpProcess, access_token, listen
 from kbx_tui.tools.mcp_server import tool_of
 from tests.command_line import CommandLine, program_environment
+from tests.functional.tools.mcp_requests import ACCEPT, INITIALIZE, LIST, TOKEN, call
 from tests.waiting import until
 
 SECONDS = 30.0
 """Seconds until a test gives up waiting."""
-TOKEN = "correct-horse-battery-staple"
-ACCEPT = {"accept": "application/json, text/event-stream"}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "0"},
-    },
-}
-LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
 def no_base() -> Any:
@@ -118,6 +106,31 @@ async def test_request_with_another_token_gets_401_and_a_reason(sent: str) -> No
             assert TOKEN not in refused.text
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"origin": "http://localhost:8765", "host": "localhost:8765"}, 200),
+        ({"origin": "http://localhost:3000"}, 403),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "http://localhost.evil.example:80"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://localhost:8765@evil.example", "host": "localhost:8765"}, 403),
+        ({"host": "evil.example:8765"}, 403),
+        ({"host": "localhost:8765@evil.example"}, 403),
+        ({"host": "127.0.0.1:80.evil.example"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+    ],
+    ids=str,
+)
+async def test_requests_of_other_origins_and_hosts_are_refused(
+    headers: dict[str, str], status: int
+) -> None:
+    async with serving() as url, httpx2.AsyncClient() as http:
+        answer = await http.post(url, json=INITIALIZE, headers={**ACCEPT, **headers})
+    assert answer.status_code == status
+
+
 async def test_request_beyond_the_limit_is_refused_with_the_time_to_try_again() -> None:
     blocked, release = threading.Event(), threading.Event()
 
@@ -126,11 +139,10 @@ async def test_request_beyond_the_limit_is_refused_with_the_time_to_try_again() 
         release.wait(30)
         raise NotFound("no base here")
 
-    search = {"name": "kb_search", "arguments": {"query": "roadmap"}}
-    call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": search}
+    search = call(3, "kb_search", {"query": "roadmap"})
     worker = EngineWorker(open_slowly)
     async with serving(worker, max_requests=2) as url, httpx2.AsyncClient(timeout=SECONDS) as http:
-        calls = [asyncio.create_task(http.post(url, json=call, headers=ACCEPT)) for _ in range(2)]
+        calls = [asyncio.create_task(http.post(url, json=search, headers=ACCEPT)) for _ in range(2)]
         await asyncio.to_thread(blocked.wait, 30)
         while (refused := await http.post(url, json=LIST, headers=ACCEPT)).status_code == 200:
             pass

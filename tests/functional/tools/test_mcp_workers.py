@@ -23,13 +23,13 @@ from kbx_tui.tools.engine_worker import McpOptions
 from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.serve_http import WorkerPool
 from tests.command_line import program_environment
+from tests.functional.tools.mcp_requests import ACCEPT, LIST, TOKEN
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="connections cannot be handed over")
 
 SECONDS = 60.0
 QUERY = "unmistakable zebra budget"
-TOKEN = "correct-horse-battery-staple"
 
 
 @dataclass
@@ -86,11 +86,9 @@ def test_workers_answer_as_one_server(served: Served) -> None:
         asyncio.run(ask(1))  # the one that was ready later gets a connection, too
 
     stranger = {"authorization": f"Bearer {TOKEN}", "host": "evil.example"}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    accept = {"accept": "application/json, text/event-stream"}
     for sent, status in (({}, 401), (headers, 200), (stranger, 403)):
         for _ in range(2):  # connections take turns
-            answer = httpx2.post(served.url, json=body, headers=[*accept.items(), *sent.items()])
+            answer = httpx2.post(served.url, json=LIST, headers=[*ACCEPT.items(), *sent.items()])
             assert answer.status_code == status
 
     text = served.monitored("/metrics").text
@@ -114,7 +112,7 @@ def test_workers_answer_as_one_server(served: Served) -> None:
     assert "kbx_worker_restarts_total 1.0" in served.monitored("/metrics").text
 
     page = {**headers, "origin": "http://evil.example", "content-type": "application/json"}
-    assert httpx2.post(served.url, json=body, headers=page).status_code == 403  # not printed below
+    assert httpx2.post(served.url, json=LIST, headers=page).status_code == 403  # not printed below
 
     workers = served.workers()
     served.process.send_signal(signal.SIGTERM)

@@ -13,26 +13,12 @@ from kbx_tui.tools.engine_worker import EngineWorker
 pytestmark = pytest.mark.slow
 
 BASE = Path(__file__).parents[1] / "search" / "questions" / "bases" / "seeds"
-PERSON_A = """---
-role: Director of Engineering
-team: Platform
----
-# Person A
-
-## Recent Facts
-- [2026-02-15] Favours Slack DMs over email for quick questions
-- [2026-01-20] Prefers written async updates to synchronous meetings
-
-## Open Items
-- [ ] follow up on migration timeline
-"""
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("proposals") / "base"
     shutil.copytree(BASE, root)
-    (root / "memory" / "people" / "person-a.md").write_text(PERSON_A, encoding="utf-8")
     return root
 
 
@@ -73,35 +59,3 @@ def test_expertise_is_answered_with_those_who_have_it(kb: KnowledgeBase, root: P
 
 def test_what_nobody_wrote_about_is_answered_with_nothing(kb: KnowledgeBase, root: Path) -> None:
     assert kb_search(kb, root, query="quantum computing blockchain NFTs")["results"] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "decision", "existing"),
-    [
-        ("Person A prefers written async updates", "ask", "Prefers written async updates"),
-        ("favours Slack DMs over email for quick questions", "skip or merge", "Favours Slack DMs"),
-        ("check migration schedule status", "ask", "follow up on migration timeline"),
-        ("plays the cello on Sundays", "create", ""),
-    ],
-)
-def test_a_plugin_decides_by_the_score(
-    kb: KnowledgeBase, text: str, decision: str, existing: str
-) -> None:
-    matches = kb.memory_similar(text=text, entity="Person A")
-    if matches and matches[0].score > 0.9:
-        decided = "skip or merge"
-    else:
-        decided = "ask" if matches and matches[0].score > 0.8 else "create"
-    assert decided == decision
-    assert existing in (matches[0].text if matches else "")
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "is_similar"),
-    [("role", "Engineering Director", True), ("team", "Platform & Infrastructure", False)],
-)
-def test_a_field_is_compared_with_what_is_stored(
-    kb: KnowledgeBase, field: str, value: str, is_similar: bool
-) -> None:
-    compared = kb.entity_similar_field(entity="Person A", field=field, value=value)
-    assert compared.is_similar == is_similar

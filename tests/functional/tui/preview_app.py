@@ -88,7 +88,6 @@ class PreviewApp(App[None]):
         return [event for event in self.messages if isinstance(event, PreviewPane.Resized)]
 
     @on(PreviewPane.Followed)
-    @on(PreviewPane.Closed)
     @on(PreviewPane.Resized)
     def record(self, event: Message) -> None:
         self.messages.append(event)

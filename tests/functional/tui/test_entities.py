@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import pytest
 from textual import on
@@ -22,18 +22,13 @@ from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.questions import EntitiesQuestion
-from kbx_tui.tui.terminal_app import styles_folder
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, TINY, WIDE, Driver, is_counted, running, starting
+from tests.functional.tui.preview_app import READING_STYLES, SIZES
 from tests.functional.vaults import index_vault, write_vault
 from tests.unit.tui.explore.panes.cards import a_document, a_fact, an_item
-
-READING_STYLES: list[str | PurePath] = [
-    styles_folder() / name for name in ("looks.tcss", "reading.tcss")
-]
-SIZES = pytest.mark.parametrize("size", [(140, 40), (80, 24), (50, 16)], ids=str)
 
 
 def document(number: int) -> EntityDocument:
@@ -62,7 +57,6 @@ class CardApp(App[None]):
 
     def compose(self) -> ComposeResult:
         self.opened: list[str] = []
-        self.closed = 0
         yield EntityCard()
 
     @property
@@ -72,10 +66,6 @@ class CardApp(App[None]):
     @on(EntityCard.Opened)
     def record(self, event: EntityCard.Opened) -> None:
         self.opened.append(event.row)
-
-    @on(EntityCard.Closed)
-    def count(self) -> None:
-        self.closed += 1
 
     def rows(self) -> list[str]:
         return [self.card.render_line(y).text.rstrip() for y in range(self.card.visible_height)]
@@ -194,12 +184,7 @@ async def test_reloaded_card_keeps_its_cursor() -> None:
         app.card.show(replace(CARD, documents=(newer, *CARD.documents)))
         await pilot.pause()
         assert app.card.current_path == path
-
-
-async def test_another_card_starts_at_the_top() -> None:
-    async with showing(CARD) as (app, pilot):
-        await pilot.press("G")
-        app.card.show(replace(CARD, id="person:bob", name="Bob"))
+        app.card.show(replace(CARD, id="person:bob", name="Bob"))  # another one starts at its top
         await pilot.pause()
         assert app.rows()[0].startswith("● Bob")
         assert cursor_row(app) == "› page people/alice-chen.md"
@@ -399,15 +384,6 @@ async def test_topics_are_proposed_once_and_used_after_yes(
         await driver.press("escape", "z", "z")
         await driver.until(lambda: entities(driver) == 0)
         assert not isinstance(driver.app.screen, EntitiesQuestion)
-
-
-async def test_an_answer_given_on_the_command_line_holds_in_the_app(tmp_path: Path) -> None:
-    root = index_vault(tmp_path / "notes", NOTES, fast=True)
-    note_entities_asked(root)
-    async with starting(root, WIDE) as driver:
-        await driver.until(lambda: is_counted(driver))
-        await driver.ask("compost")
-        assert driver.app.screen is driver.app.explore
 
 
 async def test_an_answer_given_on_the_command_line_meanwhile_is_kept(tmp_path: Path) -> None:

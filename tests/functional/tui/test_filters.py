@@ -83,13 +83,19 @@ async def test_completions_of_an_earlier_text_are_not_taken(demo: Path) -> None:
         await driver.until(lambda: driver.state.path == "meet")
 
 
-async def test_click_takes_a_path(demo: Path) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.press("escape", "f")
-        await driver.until_shown(PathChoices, "memory/")
-        await driver.pilot.click(PathChoices, offset=(5, 1))
-        await driver.until(lambda: path_of(driver) == "memory/")
-        assert driver.has_focus(PathLine)
+async def test_a_path_that_finds_nothing_says_so(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        shown = driver.paths
+        driver.explore.query_one(PathLine).value = "../elsewhere"
+        await driver.until_shown(StatusLine, "✗", "../elsewhere")
+        assert driver.paths == shown  # the results stay
+        assert driver.text_of(StatusLine).strip().count("\n") <= 1
+        driver.explore.query_one(PathLine).value = ""
+        await driver.until(lambda: not driver.status.display)
+        await driver.narrow("memory/nowhere")
+        nothing = "There is no document at memory/nowhere."
+        await driver.until_shown(ResultList, "Nothing found", nothing, "f changes the path")
+        await driver.until_shown(PathField, "0 in scope")
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
@@ -132,29 +138,10 @@ async def test_escape_leaves_the_path_and_a_key_or_a_click_clears_it(demo: Path)
         line = driver.text_of(PathLine).split("\n")[1]
         await driver.pilot.click(PathLine, offset=(line.index("×"), 1))
         await driver.until(lambda: driver.paths == everywhere)
-
-
-async def test_path_outside_the_base_gives_one_error_line(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        shown = driver.paths
-        driver.explore.query_one(PathLine).value = "../elsewhere"
-        await driver.until_shown(StatusLine, "✗", "../elsewhere")
-        assert driver.paths == shown  # the results stay
-        assert driver.text_of(StatusLine).strip().count("\n") <= 1
-        driver.explore.query_one(PathLine).value = ""
-        await driver.until(lambda: not driver.status.display)
-
-
-async def test_path_without_documents_shows_how_to_change_it(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.narrow("memory/nowhere")
-        await driver.until_shown(
-            ResultList,
-            "Nothing found",
-            "There is no document at memory/nowhere.",
-            "f changes the path",
-        )
-        await driver.until_shown(PathField, "0 in scope")
+        await driver.until_shown(PathChoices, "memory/")
+        await driver.pilot.click(PathChoices, offset=(5, 1))
+        await driver.until(lambda: path_of(driver) == "memory/")
+        assert driver.has_focus(PathLine)
 
 
 async def test_folder_is_the_scope_while_a_file_name_is_typed(demo: Path) -> None:

@@ -16,10 +16,6 @@ async def test_document_opens_at_its_best_passage(size: tuple[int, int]) -> None
         assert app.highlighted_words() == ["migration"]
         assert app.pane.position == "2/3"
         assert app.pane.current_line == 40
-
-
-async def test_scrollbar_shows_where_the_document_opens() -> None:
-    async with reading(preview_of(best=(40, 40))) as (app, _):
         assert app.pane.vertical_scrollbar.position == app.pane.scroll_offset.y > 0
 
 

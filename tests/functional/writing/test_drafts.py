@@ -371,3 +371,23 @@ def test_in_a_long_batch_each_draft_is_compared_with_the_nearest_earlier_ones(
 def test_a_very_long_line_is_cut_in_a_diff() -> None:
     diff = file_diff("x.md", b"w" * 50_000, b"v" * 50_000)
     assert "+" + "v" * 9_999 + " … (40,001 more characters)\n" in diff
+
+
+@pytest.mark.parametrize(
+    ("known", "draft"),
+    [
+        ("Lives in Malmö, takes the 17:42 train home", "Has moved to Lund"),
+        ("Left the union in 2024", "is left-handed"),
+    ],
+)
+def test_what_shares_no_word_with_a_fact_may_still_contradict_it(
+    tmp_path: Path, known: str, draft: str
+) -> None:
+    page = tmp_path / "memory" / "people" / "greta-holm.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f"# Greta Holm\n\n## Facts\n- {known}\n", encoding="utf-8")
+    with KnowledgeBase(tmp_path) as kb:
+        (check,) = kb.drafts.check([new_draft(draft, entity_name="Greta Holm")])
+        verdict = decide(check)
+    assert (verdict.proposal.action, verdict.is_sure) == ("create", False)
+    assert known in verdict.reason

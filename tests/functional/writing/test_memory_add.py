@@ -53,14 +53,6 @@ def test_duplicate_or_conflicting_fact_is_not_written(kb: KnowledgeBase, root: P
     assert kb.memory_add("Ships 3 releases a year", entity="Alice Chen", force=True).written
 
 
-def test_dry_run_returns_a_diff_and_writes_nothing(kb: KnowledgeBase, root: Path) -> None:
-    before = (root / ALICE).read_bytes()
-    dry = kb.memory_add("Speaks Catalan", entity="Alice Chen", dry_run=True, date="2026-04-05")
-    assert (dry.written, "+- [2026-04-05] Speaks Catalan" in dry.diff) == (False, True)
-    assert (root / ALICE).read_bytes() == before
-    assert kb.undoable() == ()
-
-
 def test_missing_page_is_created_only_on_request(kb: KnowledgeBase, root: Path) -> None:
     for name in ("Zoe Marsh", "Platform"):
         with pytest.raises(NotFound, match="--create"):

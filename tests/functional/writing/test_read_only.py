@@ -195,7 +195,7 @@ READS: dict[str, Call] = {
     "documents.identify": lambda kb: kb.documents.identify("person:alice-chen"),
     "documents.listed": lambda kb: kb.documents.listed(0, 5),
     "documents.paths_of": lambda kb: kb.documents.paths_of([ALICE]),
-    "documents.is_current": lambda kb: kb.documents.is_current(ALICE),
+    "documents.changed": lambda kb: kb.documents.changed([ALICE]),
     "documents.may_hide": lambda kb: kb.documents.may_hide(ALICE),
     "documents.index_changed": lambda kb: kb.documents.index_changed([ALICE]),
     "documents.chunk_lines": lambda kb: kb.documents.chunk_lines([ALICE]),

@@ -22,6 +22,7 @@ from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.records import FactKind
 from kbx_tui.similarity.conflict_guard import Conflict
+from kbx_tui.similarity.judging import Judgement
 from kbx_tui.similarity.pair_score import Relation, SimilarityMatch
 from tests.unit.similarity.building import make_pair
 
@@ -117,6 +118,24 @@ def test_repeating_a_finished_open_item_needs_review() -> None:
     verdict = decide(check(replace(exact, known=replace(exact.known, done=True))))
     assert (verdict.state, verdict.is_sure) == ("exact", False)
     assert "already done" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("date", "is_sure"), [("", True), ("2026-03-01", True), ("2026-06-01", False)]
+)
+def test_the_same_text_of_another_day_may_be_another_event(date: str, is_sure: bool) -> None:
+    exact = match(1.0, "exact")
+    checked = check(replace(exact, known=replace(exact.known, date="2026-03-01")))
+    verdict = decide(replace(checked, draft=replace(checked.draft, date=date)))
+    assert (verdict.proposal.action, verdict.is_sure) == ("skip", is_sure)
+
+
+def test_what_is_said_in_another_format_is_not_joined() -> None:
+    near = match(0.95, text="Grant: 1.4 million SEK")
+    judged = replace(near.known.pair, judged=Judgement("same", 0.99, "in another format"))
+    known = replace(near.known, pair=judged)
+    verdict = decide(check(replace(near, known=known), text="Grant: 1,400,000 SEK"))
+    assert (verdict.state, verdict.proposal.action) == ("near", "skip")
 
 
 def test_given_threshold_replaces_those_of_all_types() -> None:

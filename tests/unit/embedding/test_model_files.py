@@ -88,12 +88,15 @@ def test_unknown_model_error_suggests_the_nearest_name() -> None:
 
 
 @pytest.mark.usefixtures("no_network")
-def test_cached_model_needs_no_network(tmp_path: Path, embedder: Embedder) -> None:
+def test_cached_model_needs_no_network(
+    tmp_path: Path, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path))
     snapshot = tmp_path / CACHE_FOLDER / "snapshots" / "0123abc"
     shutil.copytree(BUNDLED.folder, snapshot)
     (tmp_path / CACHE_FOLDER / "refs").mkdir()
     (tmp_path / CACHE_FOLDER / "refs" / "main").write_text("0123abc")
-    cached = open_embedder(MODEL.lower(), cache_dir=tmp_path)
+    cached = open_embedder(MODEL.lower())
     assert cached.model == MODEL
     assert cached.embed_query("x") @ embedder.embed_query("x") == pytest.approx(
         1.0, abs=COSINE_TOLERANCE
@@ -101,10 +104,14 @@ def test_cached_model_needs_no_network(tmp_path: Path, embedder: Embedder) -> No
 
 
 def test_download_error_suggests_the_bundled_model(
-    tmp_path: Path, no_network: None, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    no_network: None,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path))
     with pytest.raises(EmbeddingError, match=f"{MODEL!r} could not be downloaded") as raised:
-        open_embedder(MODEL, cache_dir=tmp_path)
+        open_embedder(MODEL)
     assert_one_sentence(str(raised.value))
     assert capfd.readouterr() == ("", "")
 
@@ -113,14 +120,18 @@ def test_unresponsive_hub_fails_within_five_seconds(tmp_path: Path, silent_hub: 
     # In a new process, as the URL of the hub is read at import. The clock starts after the import,
     # which may take longer on a busy machine than the timeout.
     code = (
-        "import sys, time, fastembed; from pathlib import Path\n"
+        "import sys, time, fastembed\n"
         "from kbx_tui.embedding.local import open_embedder\n"
         "started = time.perf_counter()\n"
-        f"try: open_embedder({MODEL!r}, cache_dir=Path({str(tmp_path)!r}))\n"
+        f"try: open_embedder({MODEL!r})\n"
         "except Exception as error: print(type(error).__name__, error)\n"
         "print(time.perf_counter() - started)"
     )
-    environment = os.environ | {"HF_ENDPOINT": silent_hub, "NO_PROXY": "127.0.0.1"}
+    environment = os.environ | {
+        "HF_ENDPOINT": silent_hub,
+        "NO_PROXY": "127.0.0.1",
+        "FASTEMBED_CACHE_PATH": str(tmp_path),
+    }
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )

@@ -82,11 +82,6 @@ def log(tmp_path: Path) -> PreferenceLog:
     return PreferenceLog(tmp_path, ignore)
 
 
-def test_another_process_reads_what_was_stored(log: PreferenceLog, tmp_path: Path) -> None:
-    log.add(FIRST_LIST)
-    assert PreferenceLog(tmp_path, ignore).read() == (FIRST_LIST,) == log.read()
-
-
 def test_the_last_answer_on_the_same_two_lists_counts(log: PreferenceLog) -> None:
     turned = Preference(QUERY, SECOND, FIRST, "neither")
     log.add(FIRST_LIST)
@@ -105,17 +100,6 @@ def test_a_preference_is_undone_only_while_it_counts(log: PreferenceLog) -> None
     assert log.read() == ()
     with pytest.raises(WriteFault, match="no preference to undo"):
         log.undo()
-
-
-def test_a_line_that_a_crash_cut_off_costs_no_other(log: PreferenceLog, tmp_path: Path) -> None:
-    log.add(FIRST_LIST)
-    file = tmp_path / FILE
-    file.write_bytes(file.read_bytes() + file.read_bytes()[:40])
-    said: list[str] = []
-    other = Preference("another", FIRST, SECOND, "first")
-    log.add(other)
-    assert PreferenceLog(tmp_path, said.append).read() == (FIRST_LIST, other)
-    assert "line 2" in said[0]
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_no_settings_and_no_queries_measure_nothing() -> None:
 def test_lines_are_computed_again_when_they_take_too_much_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("kbx_tui.evaluation.judged_evidence.POOL_LIMIT", 0)
+    monkeypatch.setattr("kbx_tui.evaluation.judged_evidence.LINES_LIMIT", 0)
     found = evidence(components([3.0, 9.0], [0.5, 0.1]))
     kept = read([(judged(0, {"memory/notes/0000.md": 1}), found)], Tuning())
     figures = [

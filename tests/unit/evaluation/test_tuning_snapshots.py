@@ -51,11 +51,3 @@ def test_broken_lines_are_reported_and_kept(tmp_path: Path, line: bytes) -> None
     store.remove(snapshot(0.3))
     assert line in (tmp_path / FILE).read_bytes()
     assert store.read() == (snapshot(0.7),)
-
-
-def test_a_folder_in_place_of_the_file_is_set_aside(tmp_path: Path) -> None:
-    (tmp_path / FILE).mkdir(parents=True)
-    store = TuningSnapshots(tmp_path, lambda sentence: None)
-    store.add(snapshot(0.3))
-    assert store.read() == (snapshot(0.3),)
-    assert list((tmp_path / ".kbx").glob("snapshots.*.unreadable"))

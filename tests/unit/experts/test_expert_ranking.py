@@ -6,15 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.errors import OutOfRange
 from kbx_tui.experts.expert_ranking import (
     Claim,
     Receipt,
-    Weight,
-    contribution_function,
     decay,
     newest_day,
-    parse_weight,
     rank_experts,
 )
 from kbx_tui.knowledge.records import Entity, Fact
@@ -61,12 +57,6 @@ def test_ranking_is_sorted_and_independent_of_the_limit(
     assert "person:gone" not in {entity_id for *_, entity_id in whole}
 
 
-@pytest.mark.parametrize("limit", [0, -1])
-def test_limit_below_one_is_refused(limit: int) -> None:
-    with pytest.raises(OutOfRange, match="limit"):
-        rank_experts("t", "count", {}, ENTITIES, limit=limit, min_claims=1)
-
-
 NOW = date(2026, 3, 31)
 FACT = Fact(
     fact_id=1,
@@ -92,12 +82,6 @@ def test_decay_halves_with_every_half_life(day: str, expected: float) -> None:
     assert decay(day, NOW, 30.0) == pytest.approx(expected)
 
 
-def test_weights_follow_their_formulas() -> None:
-    weights: tuple[Weight, ...] = ("count", "recency", "citation")
-    contributions = {weight: contribution_function(weight, NOW, 30.0)(CLAIM) for weight in weights}
-    assert contributions == {"count": 1.0, "recency": pytest.approx(0.5), "citation": 2 * 0.5}
-
-
 @pytest.mark.parametrize(
     ("days", "newest"),
     [
@@ -109,9 +93,3 @@ def test_weights_follow_their_formulas() -> None:
 )
 def test_the_newest_day_is_the_latest_that_has_come(days: list[str], newest: date) -> None:
     assert newest_day(days, NOW) == newest
-
-
-@pytest.mark.parametrize("name", ["", "COUNT", "loudness", "count "])
-def test_unknown_weight_falls_back_to_count(name: str) -> None:
-    assert parse_weight(name) == "count"
-    assert parse_weight("relevance") == "relevance"

@@ -19,6 +19,7 @@ DOCUMENT = Document(
     subtype="",
     tags=("x", "y"),
     attendees=(Attendee("Dana", "dana@example.com"), Attendee("Łu")),
+    speakers=("Dana",),
     references=(),
     aliases=("Alpha",),
     links=("B",),

@@ -151,11 +151,8 @@ def test_kind_comes_from_folder_then_type_then_defaults_to_note(
 
 
 def test_entity_kinds_are_core_types_and_configured_ones() -> None:
-    assert [kind for kind in ("person", "lab", "company", "note") if is_entity_kind(kind)] == [
-        "person",
-        "lab",
-        "company",
-    ]
+    kinds = ("person", "lab", "company", "organization", "note")
+    assert [kind for kind in kinds if is_entity_kind(kind)] == list(kinds[:-1])
     assert is_entity_kind("team", frozenset({"device"}))
     assert is_entity_kind("device", frozenset({"device"}))
     assert not is_entity_kind("lab", frozenset({"device"}))

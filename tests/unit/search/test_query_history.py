@@ -99,18 +99,6 @@ def test_a_query_that_was_removed_meanwhile_is_not_updated(tmp_path: Path) -> No
     assert saved.find("a").at == 2.0
 
 
-def test_lines_that_cannot_be_read_are_reported_and_stay(tmp_path: Path) -> None:
-    said: list[str] = []
-    saved = SavedQueries(tmp_path, said.append)
-    saved.put(SavedQuery("a", "one", 1.0))
-    with (tmp_path / SAVED_FILE).open("ab") as stream:
-        stream.write(b'{"name": " ", "query": "x", "at": 1}\n{"nam')
-    saved.put(SavedQuery("b", "two", 1.0))
-    assert [one.name for one in saved.read()] == ["a", "b"]
-    assert "2 lines cannot be read" in said[0]
-    assert b'{"nam' in (tmp_path / SAVED_FILE).read_bytes()
-
-
 def test_new_and_changed_documents_are_distinguished() -> None:
     before = {"a": "1", "b": "1", "gone": "1"}
     now = [("c", "1"), ("b", "2"), ("a", "1")]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kbx_tui.errors import ConfigError, OutOfRange
-from kbx_tui.search.request import MAX_QUERY, Filters, SearchRequest, Tuning, command_line
+from kbx_tui.search.request import MAX_QUERY, SearchRequest, Tuning, command_line
 from kbx_tui.tui.explore.search_state import SearchState
 
 CONFIGURED = Tuning(alpha=0.3, entity_threshold=0.4, max_entities=7, gate="hard", parent="max")
@@ -60,12 +60,6 @@ def test_invalid_field_is_rejected(field: str, value: Any, error: type[Exception
 def test_knob_out_of_range_is_rejected_by_the_tuning(knobs: dict[str, Any]) -> None:
     with pytest.raises(OutOfRange):
         SearchRequest("ferry", **knobs).tuning(Tuning())
-
-
-def test_filters_are_parsed() -> None:
-    request = SearchRequest("ferry", doc_types=["Meeting"], since="2026", tags=["#Ops"])
-    assert request.filters == Filters(doc_types=("meeting",), since="2026", tags=("ops",))
-    assert SearchRequest("ferry", doc_types=None).filters == Filters()
 
 
 def test_equal_requests_are_equal_and_hashable() -> None:

@@ -62,30 +62,6 @@ def test_unreadable_lines_survive_compaction_byte_for_byte(file: Path, tmp_path:
     assert said == [f"{file}: 4 lines cannot be read; left out, and kept in the file"]
 
 
-def test_opening_after_a_cut_off_line_is_counted(file: Path, tmp_path: Path) -> None:
-    file.write_bytes(lines(3) + b'{"path": "memory/')
-    opened = OpenedDocuments(tmp_path)
-    opened.add(PATHS[6], now=NOW)
-    assert opened.frecency(ROWS, now=NOW)[6] > 0.0
-    assert b'{"path": "memory/' in file.read_bytes().split(b"\n")
-
-
-def test_link_in_place_of_the_log_is_set_aside_by_the_next_opening(
-    file: Path, tmp_path: Path
-) -> None:
-    victim = tmp_path / "victim"
-    victim.write_bytes(b"mine\n")
-    file.symlink_to(victim)
-    said: list[str] = []
-    opened = OpenedDocuments(tmp_path, said.append)
-    assert opened.frecency(ROWS, now=NOW).tolist() == [0.0] * len(PATHS)
-    assert len(said) == 1
-    opened.add(PATHS[0], now=NOW)
-    assert opened.frecency(ROWS, now=NOW)[0] == pytest.approx(2 / 3)
-    assert victim.read_bytes() == b"mine\n"
-    assert len(list(file.parent.glob("usage.*.unreadable"))) == 1
-
-
 ADD = """
 import sys
 from pathlib import Path

@@ -43,6 +43,7 @@ CONFLICTS = [
     ("can attend", "is unable to attend", "negation", "attend", "unable to attend"),
     ("tolerates lactose", "lactose intolerant", "opposite", "tolerates", "intolerant"),
     ("rent is 81 000 SEK", "rent is 82 000 SEK", "number", "81 000", "82 000"),
+    ("alerts: on", "alerts: off", "opposite", "on", "off"),
     ("it is on hold", "it is in progress", "opposite", "on-hold", "in-progress"),
 ]
 
@@ -73,6 +74,8 @@ NO_CONFLICTS = [
     ("rent is 81 000 SEK", "rent is 81k SEK"),
     ("It cost 10 000.", "It cost 10,000."),
     ("World No. 2", "World number 2"),
+    ("Tel: 070-555 01 44", "Reachable at 070 555 0144"),
+    ("not at work on Mondays", "Monday is a day off"),
     ("prefers async Slack over email", "favours asynchronous communication via Slack"),
 ]
 

@@ -152,6 +152,8 @@ UNCERTAIN: dict[JudgedRelation, list[float]] = {
         ("Ann has the key", "Bob has the key", "different", "different"),
         ("side effect: itch", "side effect: headache", "same", "conflict"),
         ("open 9am-5pm", "open 09:00 to 17:00", "conflict", "same"),
+        ("paid at a rate and a half", "paid at a double rate", "same", "conflict"),
+        ("Audit was on 4 May 2026", "The third audit was on 9 June 2026", "conflict", "different"),
     ],
 )
 def test_words_decide_where_the_model_is_in_doubt(
@@ -178,6 +180,13 @@ def test_a_base_teaches_how_many_values_a_key_has(
     assert reason in judgement.reason
     spouses = judge("spouse: Ann", "spouse: Eve", CERTAIN["conflict"], lambda _: KeyUse(several=9))
     assert spouses.relation == "conflict"
+
+
+def test_unlike_texts_are_never_the_same_and_never_certainly_different() -> None:
+    said = judge("is left-handed", "Left the choir in 2024", CERTAIN["refines"], likeness=0.4)
+    assert (said.relation, said.certainty < 0.1) == ("different", True)
+    alike = judge("is left-handed", "Left the choir in 2024", CERTAIN["refines"], likeness=0.5)
+    assert alike.relation == "refines"
 
 
 def test_doubt_between_the_same_and_a_conflict_is_a_conflict() -> None:

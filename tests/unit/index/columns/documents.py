@@ -7,7 +7,7 @@ from kbx_tui.index.stored_records import StoredDocuments, make_documents
 
 def documents_of(*pages: tuple[str, str, str, str]) -> StoredDocuments:
     """Return documents given by path, id, title and date, ordered by path."""
-    others = {"kind": "note", "tags": ["a"], "attendees": "[]", "aliases": []}
+    others = {"kind": "note", "tags": ["a"], "attendees": "[]", "aliases": [], "speakers": []}
     return make_documents(
         {
             "path": path,

@@ -8,7 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.index.path_filter import MAX_ALTERNATIVES, PathFilter, alternatives, complete, similar
+from kbx_tui.index.path_filter import (
+    MAX_ALTERNATIVES,
+    PathFilter,
+    alternatives,
+    complete,
+    similar_paths,
+)
 from tests.unit.index.paths.reference_globs import in_scope, trees, trees_and_patterns
 
 ROOT = Path("/base")
@@ -299,4 +305,4 @@ def test_a_part_of_a_name_finds_folders_and_else_files(typed: str, expected: lis
         "memory/meetings/2026/b.md",
         "memory/people/alice-chen.md",
     ]
-    assert similar(paths, typed, 20) == tuple(expected)
+    assert similar_paths(paths, typed, 20) == tuple(expected)

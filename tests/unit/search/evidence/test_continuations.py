@@ -106,10 +106,3 @@ def test_links_are_unchanged_without_continuations_or_share(share: float) -> Non
     continuations = chain(3) if not share else chain(0)
     own = linked({1: 1.0})
     assert continuations.propagate_links(own, share) is own
-
-
-def test_values_in_scope_omit_adjacent_parts_out_of_scope() -> None:
-    some = ScoredDocuments.of(chain(3), np.array([False, True, False]), np.array([1]))
-    assert some.rows.tolist() == [0, 1, 2]
-    assert some.values_in_scope(np.array([0.1, 0.2, 0.3])).tolist() == [0.2]
-    assert all_in_scope(chain(2), 2).values_in_scope(np.array([0.1, 0.2])).tolist() == [0.1, 0.2]

@@ -7,9 +7,11 @@ import pytest
 
 from kbx_tui.index.snapshot import EntityPages
 from kbx_tui.index.stored_records import DocumentSegment, EntityColumn
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.name_index import MOST_TITLES, KnownItems, TitleWords
-from tests.unit.index.columns.documents import documents_of, titled
+from kbx_tui.search.query.name_index import KnownItems
+from kbx_tui.search.retrieval.document_pass import titles_holding
+from tests.unit.index.columns.documents import documents_of
 from tests.unit.search.snapshots import links_of
 
 PAGES = (
@@ -88,21 +90,10 @@ def test_documents_of_all_segments_are_found_in_the_order_of_their_rows() -> Non
     assert items.find("note:empty") == [(2, "id")]
 
 
-def titles_of(titles: list[str]) -> TitleWords:
-    return TitleWords([DocumentSegment.of(titled(titles))])
-
-
-TITLES = titles_of(
-    [
-        "Zettelkasten method",
-        "Case studies of Dvořák",
-        "Plan",
-        "",
-        "Plan of the case\nwork",
-        "会議",
-        "Pricing review",
-    ]
-)
+TITLES = [
+    "Zettelkasten method", "Case studies of Dvořák", "Plan", "", "Plan of the case\nwork", "会議",
+    "Pricing review",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -119,36 +110,9 @@ TITLES = titles_of(
         (["plan", "zettelkasten"], []),
         (["stud"], []),  # begins a word, but is not its stem
         (["missing"], []),
-        ([], []),
     ],
 )
 def test_titles_that_hold_all_terms_are_found(
     terms: list[str], held: list[tuple[int, float]]
 ) -> None:
-    for among in (None, np.arange(7)):
-        rows, shares = TITLES.holding(terms, among=among)
-        assert list(zip(rows.tolist(), shares.tolist(), strict=True)) == held
-
-
-def test_a_word_of_very_many_titles_names_none() -> None:
-    titles = titles_of([f"Meeting {number}" for number in range(MOST_TITLES + 1)])
-    assert not len(titles.holding(["meet"])[0])
-    assert titles.holding(["meet", "7"])[0].tolist() == [7]
-
-
-def test_there_may_be_no_titles() -> None:
-    assert not len(titles_of([]).holding(["plan"])[0])
-
-
-def test_titles_of_changed_documents_replace_those_before() -> None:
-    older, newer = titled(["Plan of old", "A plan", "Review"]), titled(["New plan"])
-    titles = TitleWords(
-        [
-            DocumentSegment(older, np.array([-1, 1, 2])),
-            DocumentSegment(newer, np.array([0])),
-        ]
-    )
-    for among in (None, np.arange(3)):
-        rows, shares = titles.holding(["plan"], among=among)
-        assert rows.tolist() == [0, 1]
-        assert shares.tolist() == [1 / 2, 1.0]
+    assert list(titles_holding(TITLES, range(len(TITLES)), terms, ENGLISH)) == held

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import ComponentScores
-from kbx_tui.search.ranking.alpha import alpha_note, next_changes, swap_points
+from kbx_tui.search.ranking.alpha import ScoreLines, alpha_note, next_changes, swap_points
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
 from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
@@ -284,3 +284,29 @@ def test_nothing_moves_between_two_swap_points(found: Evidence, tuning: Tuning, 
             inside = [before + (after - before) * share for share in (0.01, 0.5, 0.99)]
             orders = [rank(found, replace(tuning, alpha=at)).best(limit).tolist() for at in inside]
             assert orders[0] == orders[1] == orders[2]
+
+
+@given(some_evidence(), some_tuning(), unit)
+def test_scores_on_the_lines_are_those_of_rank(
+    found: Evidence, tuning: Tuning, alpha: float
+) -> None:
+    lines, ranking = ScoreLines.of(rank(found, tuning)), rank(found, replace(tuning, alpha=alpha))
+    final = lines.final(np.array([alpha]))[0]
+    is_result = ranking.included[lines.rows]
+    assert ranking.included.sum() == is_result.sum()
+    assert (final[is_result] == ranking.final[lines.rows][is_result]).all()
+    assert (final[~is_result] < 0.0).all()
+
+
+def test_few_of_many_documents_may_be_among_the_best() -> None:
+    generator = np.random.default_rng(5)
+    size = 4000
+    linked = {row: float(generator.random()) for row in range(0, size, 3)}
+    found = evidence(
+        components((generator.random(size) * 30).tolist(), generator.random(size).tolist()),
+        entities=[(entity(1, 1.0, named=True), linked)],
+    )
+    ranking = rank(found, Tuning())
+    lines, alphas = ScoreLines.of(ranking, 10), np.linspace(0.0, 1.0, 101)
+    assert len(lines) < 200
+    assert (lines.best(alphas, 10) == ScoreLines.of(ranking).best(alphas, 10)).all()

@@ -24,7 +24,7 @@ EXPLANATION: dict[str, Any] = {
     "cosine": 0.61,
     "date_part": 0.0,
     "date_reason": None,
-    "kind_reason": None,
+    "lowered_reason": None,
     "exact": None,
     "entities": [
         {

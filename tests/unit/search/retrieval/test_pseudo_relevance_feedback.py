@@ -82,17 +82,6 @@ def test_only_vectors_of_candidates_are_read(monkeypatch: pytest.MonkeyPatch) ->
     assert rows_read[5:] == list(range(15))  # ties by row
 
 
-def test_cosine_with_moved_query_is_a_weighted_mean() -> None:
-    vectors = vectors_of(5)
-    vector = moved([9.0, 8.0, 7.0, 0.0, 0.0], vectors)
-    assert np.linalg.norm(vector) <= 1.0 + 1e-6
-    mean = vectors.mean_vectors(np.array([0, 1, 2])).mean(axis=0)
-    mean /= np.linalg.norm(mean)
-    chunk = vectors.segments[0].stored.chunks[8]
-    weighted = (chunk @ QUERY + FEEDBACK_WEIGHT * (chunk @ mean)) / (1 + FEEDBACK_WEIGHT)
-    assert float(chunk @ vector) == pytest.approx(float(weighted), abs=1e-6)
-
-
 def test_only_the_query_as_typed_moves_and_each_variant_is_embedded_once() -> None:
     embedded: list[str] = []
 
@@ -110,11 +99,3 @@ def test_only_the_query_as_typed_moves_and_each_variant_is_embedded_once() -> No
     assert sorted(query.feedback_rows) == [0, 1, 2]
     np.testing.assert_allclose(vector, expected([0, 1, 2], vectors), rtol=1e-5, atol=1e-6)
     assert len(embedded) == 2
-
-
-def test_query_is_unchanged_with_weight_0() -> None:
-    query = FeedbackQuery(
-        "ferries", np.ones(3), LEXICAL_WEIGHT, lambda _: QUERY, vectors_of(3), 0.0
-    )
-    assert query.vector("ferries") is QUERY
-    assert query.feedback_rows == []

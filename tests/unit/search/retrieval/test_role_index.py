@@ -8,7 +8,7 @@ from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT
-from kbx_tui.search.retrieval.entity_pass import RoleIndex
+from kbx_tui.search.retrieval.entity_pass import SECOND_SIGNAL, RoleIndex
 
 ROLES = ("", "Beekeeper", "Head Beekeeper", "Head Gardener")
 TEAMS = ("", "Hives", "Head Office", "Garden Hives")
@@ -16,7 +16,10 @@ people = st.lists(st.tuples(st.sampled_from(ROLES), st.sampled_from(TEAMS)), max
 
 
 def best(signals: dict[int, list[float]]) -> list[tuple[float, float, int]]:
-    scored = [(-max(of), -min(of) if len(of) > 1 else 0.0, n) for n, of in signals.items()]
+    scored = []
+    for number, scores in signals.items():
+        first, second = max(scores), min(scores) if len(scores) > 1 else 0.0
+        scored.append((-first - (1.0 - first) * SECOND_SIGNAL * second, -second, number))
     return sorted(scored)[:MAX_ENTITIES_LIMIT]
 
 

@@ -95,7 +95,7 @@ card.up text.up text.down text.page_up text.page_down text.first text.last slide
 slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query focus.path
 focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
 preset.next exact.toggle sort.next dates.off dates.only spelling.toggle history.open
-facets.open links.open filter.remove
+facets.open links.open related.open filter.remove
 undo preview.toggle copy.path copy.citation copy.snippet copy.command results.share why.toggle
 result.mark
 entities.toggle compare why_not screen.back judge.next settings.pin why_not.take why_not.read

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from textual.color import BLACK, WHITE, Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from kbx_tui.tui.drawing.braille import BrailleCanvas
 from kbx_tui.tui.drawing.legible_colors import (
     CURSOR_SHARE,
     LEAST_CONTRAST,
@@ -27,6 +26,7 @@ from kbx_tui.tui.drawing.lines import (
     title_spans,
     width_of,
 )
+from kbx_tui.tui.tune.curve import BrailleCanvas
 
 
 def text(canvas: BrailleCanvas) -> list[str]:

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 from kbx_tui.index.index_status import IndexOverview
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.indexing.screen import FileRow, file_groups, file_line
+from kbx_tui.tui.indexing.screen import FileRow, file_line, file_rows
 
 
 def test_a_name_of_wide_characters_keeps_its_end_and_moves_no_column() -> None:
@@ -19,6 +19,5 @@ def test_a_name_of_wide_characters_keeps_its_end_and_moves_no_column() -> None:
 def test_templates_left_out_on_purpose_are_not_problems() -> None:
     template = Problem("templates", "holds templates; `[index] templates = true` indexes them")
     overview = IndexOverview(templates=(template,))
-    (group,) = file_groups(overview, (), ())
-    assert group.title == "1 place left out"
-    assert [(row.kind, row.place) for row in group.rows] == [("template", "templates")]
+    rows = file_rows(overview, (), ())
+    assert [(row.kind, row.place) for row in rows] == [("template", "templates")]

@@ -1,12 +1,11 @@
-"""Tabs, and the steps of the tour."""
+"""The tabs."""
 
 import pytest
 
 from kbx_tui.tui.app import mode_class
-from kbx_tui.tui.commands.keymap import Keymap, command_by_id
-from kbx_tui.tui.drawing.lines import width_of
-from kbx_tui.tui.explore.tour import STEPS, Tour
-from kbx_tui.tui.shell.frame_screen import MARK, TABS, fit_tabs, tab_at, tab_line, tab_texts
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.lines import Span, part_at
+from kbx_tui.tui.shell.frame_screen import MARK, TABS, fit_tabs, tab_line, tab_texts
 
 BASE = ("acme", "5,706 documents")
 COUNTS = {"dedup": "(3)"}
@@ -19,7 +18,7 @@ def shown(width: int, current: str = "explore", keymap: Keymap | None = None) ->
 
 
 def test_every_mode_has_a_tab_and_every_tab_a_screen() -> None:
-    modes = [tab.mode for tab in TABS if tab.mode not in ("explore", "together")]
+    modes = [mode for mode in TABS if mode not in ("explore", "together")]
     assert [mode_class(mode).MODE for mode in modes] == modes
 
 
@@ -42,11 +41,11 @@ def test_the_name_is_shown_where_several_bases_are_open() -> None:
 
 @pytest.mark.parametrize("width", [20, 30, 50, 80, 140])
 def test_current_tab_is_always_named_and_marked(width: int) -> None:
-    for tab in TABS:
-        texts, _ = fit_tabs(tab_texts(tab.mode, Keymap(), COUNTS), BASE, width)
+    for mode, title in TABS.items():
+        texts, _ = fit_tabs(tab_texts(mode, Keymap(), COUNTS), BASE, width)
         (marked,) = (text for text in texts if text.is_current)
-        assert marked.mode == tab.mode
-        assert marked.words.startswith(tab.title)
+        assert marked.mode == mode
+        assert marked.words.startswith(title)
         assert marked.spans[0].text == MARK
 
 
@@ -64,46 +63,6 @@ def test_tabs_show_the_keys_of_kbx_toml() -> None:
     assert "ctrl+e Experts" in shown(100, keymap=Keymap({"mode.experts": "ctrl+e"}))
 
 
-def test_tab_is_found_at_its_cells() -> None:
-    texts, _ = fit_tabs(tab_texts("explore", Keymap(), COUNTS), BASE, 100)
-    line = "".join(span.text for span in tab_line(texts))
-    at = tab_at(texts, line.index("Experts"))
-    assert at is not None
-    assert at.mode == "experts"
-    assert tab_at(texts, width_of(tab_line(texts))) is None
-
-
-def test_each_step_waits_for_its_key() -> None:
-    keymap = Keymap({"alpha.more": "ctrl+g"})
-
-    def keys_of(command_id: str) -> tuple[str, ...]:
-        return keymap.keys(command_by_id(command_id))
-
-    tour = Tour()
-    assert tour.words(keymap.key_of, "row 5") == ""
-    tour.start()
-    shown = []
-    while tour.step is not None:
-        assert not tour.take("f9", keys_of)
-        shown.append(tour.words(keymap.key_of, "row 5"))
-        assert tour.take(keys_of(tour.step.command)[0], keys_of)
-    assert len(shown) == len(STEPS) == 6
-    assert shown[2].startswith("3/6  Press ctrl+g and watch row 5 move")
-    tour.start()
-    tour.end()
-    assert tour.words(keymap.key_of, "") == ""
-
-
-def test_a_press_that_moves_nothing_asks_for_another() -> None:
-    keymap, tour = Keymap(), Tour()
-
-    def keys_of(command_id: str) -> tuple[str, ...]:
-        return keymap.keys(command_by_id(command_id))
-
-    tour.start()
-    for step in STEPS[:2]:
-        assert tour.take(keys_of(step.command)[0], keys_of)
-    assert not tour.take("f9", keys_of, waits=True)
-    assert tour.words(keymap.key_of, "row 5").startswith("3/6  Press ]")
-    assert tour.take(keys_of(STEPS[2].command)[0], keys_of, waits=True)
-    assert tour.words(keymap.key_of, "row 5").startswith("3/6  No row has moved yet. Press ] again")
+def test_a_part_is_found_at_its_cells() -> None:
+    parts = [(1, (Span("港 "), Span("a"))), (2, (Span("b"),))]
+    assert [part_at(parts, x) for x in (0, 3, 4, 5)] == [1, 1, 2, None]

@@ -6,7 +6,6 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.formatting import stacked_bar
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.lines import width_of
 from kbx_tui.tui.explore.entities import (
@@ -17,7 +16,7 @@ from kbx_tui.tui.explore.entities import (
     score_text,
     threshold_line,
 )
-from kbx_tui.tui.explore.result_list import Columns, passage_lines, result_line
+from kbx_tui.tui.explore.result_list import passage_lines, result_line
 from kbx_tui.tui.explore.view import EntityRow, ResultRow
 from kbx_tui.tui.explore.why_pane import weight_text
 
@@ -71,23 +70,15 @@ def test_a_result_fills_its_line_exactly(
 ) -> None:
     parts = document / 2, entity / 4, entity / 4
     result = ResultRow(7, "p.md", title, "2026-03-17", 12, sum(parts), *parts, known_item="")
-    line = result_line(result, Columns.of(width), move, sign, badge=badge)
+    line = result_line(result, width, move, sign, badge=badge)
     assert width_of(line) == width
     assert f" ! {badge}" in "".join(span.text for span in line) or not badge
 
 
 def test_a_week_is_shown_by_its_first_day() -> None:
     result = ResultRow(7, "p.md", "Sprint", "2026-03-16/22", 1, 0.5, 0.5, 0.0, 0.0, "")
-    line = result_line(result, Columns.of(60), 0, "›")
+    line = result_line(result, 60, 0, "›")
     assert "".join(span.text for span in line).endswith("  2026-03-16")
-
-
-@given(unit, unit, st.integers(1, 40))
-def test_a_bar_is_as_long_as_the_score(document: float, entity: float, width: int) -> None:
-    document, entity = document / 2, entity / 2
-    assert len("".join(stacked_bar(document, entity, width))) == min(
-        round((document + entity) * width), width
-    )
 
 
 @given(st.floats(0.0, 1.0))

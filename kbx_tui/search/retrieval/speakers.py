@@ -1,0 +1,238 @@
+"""Whose turns a query asks for, in which documents that person speaks, and the turn that answers.
+
+A query asks what someone said by a filter, `said:@dana`, or in words: `what did Dana say about
+pricing`, `why does Dana object`, `Dana's view of discounts`, `according to Dana`. A turn answers it
+by the words that it holds, and less by those of the turn before, as an answer repeats little of the
+question:
+
+    answered = sum of the weights of the words asked, times 1 or .7 / sum of all weights
+    factor   = .5 + .5 * answered for a document in which the person speaks, else .3
+
+The factors lower the scores of documents, so nothing changes where nobody is asked for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.tables import attendees_from
+from kbx_tui.knowledge.entity_names import is_common_word
+from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.turns import Turn, turns_of
+from kbx_tui.search.evidence.evidence import AskedSpeaker
+from kbx_tui.search.evidence.scores import Rows
+from kbx_tui.search.name_lookup import EntityNames
+from kbx_tui.search.query.query_terms import NamedQuery
+from kbx_tui.search.query.query_words import (
+    OPINIONS,
+    SAYING,
+    VERB_FOLLOWS,
+    QueryWords,
+)
+from kbx_tui.search.results.text_words import OffsetsOf, TextWords
+
+SPEAKS, ELSEWHERE = 0.5, 0.3
+"""Factor of a document in which the person speaks of something else, and of any other."""
+BEFORE = 0.7
+"""What a word of the turn before counts."""
+TURNS_READ = 50
+"""Documents whose turns are read to rank them, those with the highest BM25."""
+ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")})
+DIGITS = 6
+
+
+class SpokenPassage(NamedTuple):
+    answered: float
+    """0..1."""
+    words: int
+    """How many of its words are asked for."""
+    turn: Turn
+
+
+class Speakers:
+    """Who speaks in the documents of one generation. A label is a name as a transcript has it."""
+
+    def __init__(self, snapshot: Snapshot, entities: EntityNames) -> None:
+        self._snapshot, self._entities = snapshot, entities
+        self._meant: dict[str, tuple[Entity, ...]] = {}
+        self._labels: dict[str, Mapping[int, frozenset[str]]] = {}
+
+    @cached_property
+    def _rows_of(self) -> Mapping[str, Sequence[int]]:
+        """The rows in which someone with a label speaks, by the key of the label."""
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, speakers in enumerate(self._snapshot.speakers):
+            for speaker in speakers:
+                rows[name_key(speaker)].append(row)
+        return rows
+
+    @cached_property
+    def names(self) -> Mapping[str, int]:
+        """The labels as written, and in how many documents each speaks, the most first."""
+        counts: dict[str, int] = defaultdict(int)
+        for speakers in self._snapshot.speakers:
+            for speaker in speakers:
+                counts[speaker] += 1
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def rows(self, name: str) -> Rows:
+        return np.array(sorted(self.labels(name)), np.int64)
+
+    def labels(self, name: str) -> Mapping[int, frozenset[str]]:
+        """Return the keys of the labels that a name means, by the row of each document.
+
+        A person of the base speaks under any of their names; under a part of it, such as the first,
+        where nobody else has it, or where this person alone is linked to the document. Without
+        such a person, those are meant whose label has all words of the name.
+        """
+        if (found := self._labels.get(name)) is None:
+            people = [each for each in self._entities.named(name) if each.type == "person"]
+            by_row: dict[int, set[str]] = defaultdict(set)
+            for key, rows in self._rows_of.items():
+                for row in self._rows_meant(key, rows, people, set(name_key(name).split())):
+                    by_row[row].add(key)
+            found = {row: frozenset(keys) for row, keys in by_row.items()}
+            self._labels[name] = found
+        return found
+
+    def _rows_meant(
+        self, key: str, rows: Sequence[int], people: Sequence[Entity], words: Collection[str]
+    ) -> Sequence[int]:
+        label = set(key.split())
+        if not any(label & set(name_key(name).split()) for each in people for name in _names(each)):
+            return rows if words and set(words) <= label and not self._people(key) else ()
+        namesakes = self._people(key)
+        wanted = {each.id for each in people}
+        if not wanted.intersection(each.id for each in namesakes):
+            return ()
+        others = [each for each in namesakes if each.id not in wanted]
+        if not others:
+            return rows
+        is_here = set().union(*map(self._linked, people))
+        is_other = set().union(*map(self._linked, others))
+        return [row for row in rows if row in is_here and row not in is_other]
+
+    def _people(self, key: str) -> tuple[Entity, ...]:
+        if key not in self._meant:
+            named = self._entities.named(key)
+            self._meant[key] = tuple(each for each in named if each.type == "person")
+        return self._meant[key]
+
+    def _linked(self, person: Entity) -> set[int]:
+        links = self._snapshot.links.get(person.id)
+        return set() if links is None else set(links.rows.tolist())
+
+    def asked(self, named: NamedQuery, entities: Sequence[Entity]) -> AskedSpeaker | None:
+        """Return who is asked for what they said; None for nobody, or for who never speaks."""
+        query = QueryWords(named.text)
+        for name, start, size in _people_in(query, named, entities):
+            verb = _verb_of_saying(query, start, size)
+            if verb is not None and self.labels(name):
+                return _asked(query, name, start, size, verb)
+        for start, size in query.ranges((3, 2, 1)):
+            words = query.folded[start : start + size]
+            is_word = is_common_word(words[0]) and query.words[start].text.islower()
+            verb = None if is_word else _verb_of_saying(query, start, size)
+            if verb is not None and self._begins_label(" ".join(words)):
+                return _asked(query, " ".join(words), start, size, verb)
+        return None
+
+    def _begins_label(self, key: str) -> bool:
+        return any(label == key or label.startswith(f"{key} ") for label in self._rows_of)
+
+    def shown(self, name: str) -> str:
+        """Return how someone is called: the name of a person, or the label of a speaker."""
+        entities = [each.name for each in self._entities.named(name) if each.type == "person"]
+        key = name_key(name)
+        labels = (label for label in self.names if name_key(label).startswith(key))
+        return next(iter(entities), "") or next(labels, name)
+
+    def turns(self, row: int, text: str) -> list[Turn]:
+        attendees = attendees_from(self._snapshot.attendees[row])
+        return turns_of(text, [attendee.name for attendee in attendees])
+
+
+def _people_in(
+    query: QueryWords, named: NamedQuery, entities: Sequence[Entity]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the ids of the people named, each with its first word and number of words."""
+    for match in named.matches:
+        entity = entities[match.entity]
+        if match.named and entity.type == "person":
+            starts = [word.start for word in query.words]
+            first = bisect_left(starts, match.start)
+            yield entity.id, first, bisect_left(starts, match.end) - first
+
+
+def _asked(query: QueryWords, name: str, start: int, size: int, verb: int) -> AskedSpeaker:
+    left_out = {*range(start, start + size), verb}
+    rest = [word.text for at, word in enumerate(query.words) if at not in left_out]
+    return AskedSpeaker((name,), "", " ".join(rest))
+
+
+def _names(person: Entity) -> tuple[str, ...]:
+    return (person.name, *person.aliases)
+
+
+def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
+    """Return the place of the word by which a query asks what the person named there said.
+
+    It is a verb whose subject the person is, `did Dana reckon`, one beside the name, or what the
+    person has: `Dana's view`. None if the query asks for something else.
+    """
+    end, last = start + size, start + size - 1
+    if query.is_possessive(last):
+        noun = end + 1  # after the s
+        return noun if query.after(noun) in OPINIONS else None
+    after, before = query.after(end), query.before(start)
+    if after and (before in VERB_FOLLOWS or after in SAYING):
+        return end
+    if before in SAYING or tuple(query.folded[max(start - 2, 0) : start]) in ACCORDING_TO:
+        return start - 1
+    return None
+
+
+def best_turn(
+    text: str,
+    turns: Sequence[Turn],
+    labels: Collection[str],
+    words: Mapping[str, float],
+    language: str,
+    offsets_of: OffsetsOf | None,
+) -> SpokenPassage | None:
+    """Return the turn under one of `labels` that answers best.
+
+    Of equal ones it is that with the most words asked for, else the first. `words` are the weights
+    of their stems. None if nobody speaks under these labels.
+    """
+    starts, found = (
+        [turn.start for turn in turns],
+        TextWords(text, "".join(words), language, offsets_of),
+    )
+    said: list[Counter[str]] = [Counter() for _ in turns]
+    for begin, _, stem in found.find(words):
+        at = bisect_right(starts, begin) - 1
+        if at >= 0 and begin < turns[at].end:
+            said[at][stem] += 1
+    total, best = sum(words.values()) or 1.0, None
+    for at, turn in enumerate(turns):
+        if name_key(turn.speaker) not in labels:
+            continue
+        before = said[at - 1] if at else Counter[str]()
+        weights = (
+            weight * (1.0 if stem in said[at] else BEFORE)
+            for stem, weight in words.items()
+            if stem in said[at] or stem in before
+        )
+        passage = SpokenPassage(round(sum(weights) / total, DIGITS), said[at].total(), turn)
+        if best is None or passage[:2] > best[:2]:
+            best = passage
+    return best

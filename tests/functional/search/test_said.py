@@ -1,0 +1,153 @@
+"""What someone said is answered by their own turns; sixty questions over three bases.
+
+`tests/functional/transcripts/*.txt` has a page a line, `path | text`, with `¶` for its line ends;
+then `? question | right page | words of the right turn`, written before any was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbx_tui import KnowledgeBase
+from kbx_tui.search.request import read_filters, unfinished_filter
+from tests.functional.vaults import index_vault, write_vault
+
+FILES = sorted((Path(__file__).parents[1] / "transcripts").glob("*.txt"))
+LEAST_OF_ALL, LEAST = 0.85, 0.8
+"""Share of the questions, of all bases and of each, whose first result is the right turn."""
+
+MEETING = """---
+type: meeting
+attendees: [Dana Kim, Marek Novak, Priya Shah]
+---
+# Prices
+
+Date: 3 March
+Present: Dana Kim, Marek Novak, Priya Shah
+
+**Dana Kim:** The fee is too low. I would double it for large shops.
+
+**Marek Novak:** The fee is hard to change in the ledger.
+
+**Priya Shah:** What about the printers?
+
+**Dana Kim:** Printers are Tom's business.
+
+Note: the fee is decided in April.
+"""
+FILES_OF_BASE = {
+    "people/dana-kim.md": "# Dana Kim\n",
+    "people/marek-novak.md": "# Marek Novak\n",
+    "meetings/2026-03-03-prices.md": MEETING,
+    "meetings/2026-03-10-ledger.md": MEETING.replace("# Prices", "# Ledger").replace(
+        "**Dana Kim:** The fee is too low. I would double it for large shops.",
+        "**Priya Shah:** The fee, the fee, the fee: Dana must decide on the fee for large shops.",
+    ),
+    "notes/fee.md": "# Fee\n\nThe fee for large shops, and Dana Kim, who owns the fee.\n",
+}
+PRICES = "meetings/2026-03-03-prices.md"
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(index_vault(tmp_path, FILES_OF_BASE)) as base:
+        yield base
+
+
+@pytest.mark.slow
+def test_questions_for_what_someone_said_are_answered_by_the_right_turn(tmp_path: Path) -> None:
+    shares = {}
+    missed = []
+    for file in FILES:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        pages = (line.split(" | ", 1) for line in lines if line[:2] != "? ")
+        texts = {path: text.replace("¶", "\n") + "\n" for path, text in pages}
+        with KnowledgeBase(write_vault(tmp_path / file.stem, texts)) as base:
+            base.index()
+            questions = [line[2:].split(" | ") for line in lines if line[:2] == "? "]
+            found = [base.search(question, limit=1).results for question, _, _ in questions]
+        right = [
+            bool(first) and first[0].path == path and words in first[0].snippet
+            for first, (_, path, words) in zip(found, questions, strict=True)
+        ]
+        shares[file.stem] = sum(right), len(right)
+        missed += [each[0] for each, is_right in zip(questions, right, strict=True) if not is_right]
+    assert sum(total for _, total in shares.values()) == 60
+    assert all(right >= LEAST * total for right, total in shares.values()), missed
+    assert sum(right for right, _ in shares.values()) >= LEAST_OF_ALL * 60, missed
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did Dana say about the fee",
+        "why would Dana raise the fee",
+        "Dana's view of the fee",
+        "the fee, according to Dana Kim",
+        "fee said:@dana",
+        'fee said:"Dana Kim"',
+    ],
+)
+def test_the_turn_of_the_person_comes_first_and_says_who_speaks(
+    kb: KnowledgeBase, question: str
+) -> None:
+    first, *others = kb.search(question, fast=True, explain=True).results
+    assert first.path == PRICES
+    assert first.snippet.startswith("Dana Kim: The fee is too low.")
+    assert "Marek" not in first.snippet
+    assert first.explain["kind_reason"].startswith("Dana Kim speaks here: × ")
+    assert all(
+        "speaks here" in (each.explain["kind_reason"] or "") or each.score < first.score
+        for each in others
+    )
+
+
+def test_a_question_that_asks_nobody_is_ranked_as_before(kb: KnowledgeBase) -> None:
+    for question in ("fee for large shops", "who decides the fee", "Dana Kim fee", "Dana on fee"):
+        results = kb.search(question, explain=True, fast=True).results
+        assert all("speaks" not in (each.explain["kind_reason"] or "") for each in results)
+
+
+def test_meetings_in_which_someone_speaks_are_narrowed_to_by_any_surface(
+    kb: KnowledgeBase,
+) -> None:
+    typed = {each.path for each in kb.search("fee said:@priya,@dana").results}
+    given = {each.path for each in kb.search("fee", said=["Priya Shah", "@dana"]).results}
+    assert typed == given == {PRICES, "meetings/2026-03-10-ledger.md"}
+    assert {each.path for each in kb.search("said:@marek").results} == given
+    assert [str(each) for each in read_filters('fee said:"Dana Kim"').filters] == [
+        'said:@"Dana Kim"'
+    ]
+    unfinished = unfinished_filter("fee said:@pr")
+    assert unfinished is not None
+    assert kb.documents.complete_filter(unfinished).values == ("priya-shah",)
+    assert (unfinished.completed("priya-shah"), unfinished.rest) == ("fee said:@priya-shah", "fee")
+
+
+def test_an_unknown_speaker_is_named_with_the_nearest(kb: KnowledgeBase) -> None:
+    response = kb.search("fee said:@danna")
+    assert not response.results
+    assert "nobody speaks under the name danna; did you mean Dana Kim?" in response.meta.notes
+
+
+def test_what_is_redacted_of_a_turn_is_said_to_no_agent(tmp_path: Path) -> None:
+    dana = "**Dana Kim:** The fee is too low. I would double it for large shops."
+    secret = f"{dana} #redacted\n\nAnd the fee stays low."
+    files = FILES_OF_BASE | {PRICES: MEETING.replace(dana, f"**Tom:** Hello.\n\n{secret}")}
+    question = "what did Dana say about the fee"
+    with KnowledgeBase(index_vault(tmp_path, files)) as base:
+        assert "too low" in base.search(question, fast=True).results[0].snippet
+        public = base.public.search(question, fast=True).results
+        assert all("too low" not in each.snippet for each in public)
+        said = base.public.search("fee stays low said:@tom", fast=True).results
+        assert [each.snippet for each in said] == ["Tom: Hello."]
+
+
+@pytest.mark.parametrize(
+    "query", ["Dana", "dana's", "'s", "said:@", "said:", "to Dana", "by Dana", "🐝"]
+)
+def test_the_shortest_queries_are_read(kb: KnowledgeBase, query: str) -> None:
+    kb.search(query, fast=True)

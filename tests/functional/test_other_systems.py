@@ -33,8 +33,6 @@ main()
     [
         (["--help"], "Find documents, entities first", 0),
         (["search", "rollback plan"], "memory/notes", 0),
-        (["index"], "63 documents", 0),
-        (["memory", "add", "Rows on Sundays", "--entity", "Alice Chen"], "Rows on Sundays", 0),
         (["web"], "`kbx web` does not run on Windows; in WSL it does", 2),
         (["mcp", "--http", "--workers", "2"], "--workers above 1 does not run on Windows", 2),
     ],

@@ -287,10 +287,6 @@ async def soak_for(folder: Path, seconds: float, pause: float) -> list[str]:
             copied = shutil.copytree if (SHIPPED / name).is_dir() else shutil.copy
             copied(SHIPPED / name, soak.base / name)
         shutil.copytree(soak.base / "memory", folder / "expected" / "memory")
-    began = time.monotonic()
-    if earlier:
-        began -= earlier[-1]["at"]
-        soak.written, soak.refused = (earlier[-1][name] for name in ("written", "refused"))
     jump, clock = folder / "clock", folder / "clock.so"
     changes = {"PYTHONPATH": str(Path.cwd()), "XDG_STATE_HOME": str(folder / "state")}
     if compiler := shutil.which("cc"):
@@ -311,7 +307,10 @@ async def soak_for(folder: Path, seconds: float, pause: float) -> list[str]:
         app = stack.enter_context(terminal(command, size=(140, 40), environment=changes))
         app.wait_for(" documents")
         everyone = [*agents, psutil.Process(app.process.pid)]
-        number = len(earlier)
+        number, began = len(earlier), time.monotonic()
+        if earlier:
+            began -= earlier[-1]["at"]
+            soak.written, soak.refused = (earlier[-1][name] for name in ("written", "refused"))
         while time.monotonic() < began + seconds and not soak.faults:
             question, title = tuple(QUESTIONS.items())[number % len(QUESTIONS)]
             times = {"agent writes, ms": await soak.agents_write()}
@@ -394,7 +393,8 @@ def main() -> None:
     folder = options.folder.absolute()
     (folder / "base").mkdir(parents=True, exist_ok=True)
     faults = asyncio.run(soak_for(folder, options.hours * 3600, options.pause))
-    print(*faults, sep="\n")
+    for fault in faults:
+        print(fault)
     report([json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()])
     sys.exit(bool(faults))
 

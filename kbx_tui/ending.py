@@ -25,6 +25,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from kbx_tui.system import HAS_UNIX
+
 TYPE_CHECKING = False  # known to type checkers; nothing slow is imported before `install`
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -71,7 +73,7 @@ _process = _Process()
 
 def install() -> None:
     """Take over SIGINT, SIGTERM and SIGHUP, except where ignored. For the main thread."""
-    if sys.platform == "win32":
+    if not HAS_UNIX:
         return
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)

@@ -23,6 +23,7 @@ import msgspec
 
 from kbx_tui.errors import ReadOnly, WriteFault
 from kbx_tui.removal import remove_temporary
+from kbx_tui.system import open_flags
 
 Notice = Callable[[str], object]
 """Called with a sentence that the user should see."""
@@ -70,7 +71,7 @@ def open_regular_file(
     """Open a regular file for reading, never blocking. Raises UnusableFile and OSError."""
     check_regular_file(file, limit=limit, follow_links=follow_links)  # opening may have effects
     wanted = _FLAGS if follow_links else (*_FLAGS, "O_NOFOLLOW")
-    handle = os.open(file, os.O_RDONLY | sum(getattr(os, name, 0) for name in wanted))
+    handle = os.open(file, os.O_RDONLY | open_flags(*wanted))
     stream = os.fdopen(handle, "rb")
     try:
         _check(file, os.fstat(handle), limit)  # it may have been replaced

@@ -29,11 +29,12 @@ from typing import Any
 
 from kbx_tui import __version__
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import is_remote, open_embedder, usable_cores
+from kbx_tui.embedding.local import is_remote, open_embedder
 from kbx_tui.errors import ConfigError, EngineFault, KbxError
 from kbx_tui.formatting import format_count
 from kbx_tui.index.build.workers import TEXTS_PER_TASK, Input, Output, Task, Workers
 from kbx_tui.removal import RAY_FOLDER, remove_ray_folder
+from kbx_tui.system import usable_cores
 
 MAX_DEATHS = 3
 """Workers that may die at the same task."""

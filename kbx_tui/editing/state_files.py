@@ -30,6 +30,7 @@ from kbx_tui.state_file import (
     set_aside,
     unreadable,
 )
+from kbx_tui.system import open_flags
 
 
 def write_atomically(target: Path, data: bytes) -> None:
@@ -287,7 +288,7 @@ def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) ->
     then.
     """
     require_writable(file)
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | open_flags(*_FLAGS)
     is_new = False
     try:
         check_regular_file(file)
@@ -296,7 +297,7 @@ def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) ->
     except UnusableFile:
         set_aside(file)
         is_new = True
-    handle = os.open(file, flags | sum(getattr(os, name, 0) for name in _FLAGS), 0o666)
+    handle = os.open(file, flags, 0o666)
     with os.fdopen(handle, "rb+", buffering=0) as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 1))

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from kbx_tui.embedding.embedder import encodable, find_model_file, load_tokenizer, model_errors
-from kbx_tui.embedding.local import usable_cores
 from kbx_tui.errors import RerankerError
+from kbx_tui.system import usable_cores
 
 MAX_TOKENS = 512
 """Limit of tokens per pair of query and text; the longest passage has fewer."""

@@ -6,7 +6,6 @@ model does not need fastembed.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, cached_property
@@ -32,6 +31,7 @@ from kbx_tui.embedding.embedder import (
     read_max_tokens,
 )
 from kbx_tui.errors import EmbeddingError
+from kbx_tui.system import usable_cores
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -186,12 +186,6 @@ def _register(source: ModelSource) -> str:
             model_file=source.model_file,
         )
     return source.name
-
-
-def usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 _SHORT = 2000

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -146,34 +145,6 @@ class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.name.partition(".")[0] == logger().name:  # leaves out records of libraries
             self._say(record.getMessage())
-
-
-OPEN_FILES = 4_096
-"""Enough for all connections that the limits allow; the default of some systems is 256."""
-
-
-def allow_connections() -> None:
-    """Raise the open-file limit of this process and its children as far as the system allows."""
-    if sys.platform == "win32":
-        return
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= OPEN_FILES:
-        return
-    enough = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    with suppress(OSError, ValueError):  # more than the system allows any process
-        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
-
-
-def limit_memory(most: int) -> None:
-    """Limit the private memory of this process; mapped files do not count."""
-    if sys.platform != "win32":
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 class Process(Protocol):

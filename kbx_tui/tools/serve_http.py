@@ -20,14 +20,14 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
 from kbx_tui.ending import on_signal
-from kbx_tui.errors import ConfigError, KbxError
+from kbx_tui.errors import KbxError
 from kbx_tui.http_service.monitor import MonitorPort, monitored
 from kbx_tui.http_service.server_process import (
     ServiceState,
-    allow_connections,
     end_process,
     exit_code,
 )
+from kbx_tui.system import allow_connections, require_unix
 from kbx_tui.tools.engine_process import start_log
 from kbx_tui.tools.engine_worker import EngineWorker, McpOptions, say
 from kbx_tui.tools.mcp_http import McpProcess
@@ -37,8 +37,8 @@ PROCESS = "server"
 
 def require_workers(count: int) -> None:
     """Raise ConfigError for several workers where a process cannot hand connections to others."""
-    if count > 1 and sys.platform == "win32":
-        raise ConfigError("--workers above 1 does not run on Windows; in WSL it does")
+    if count > 1:
+        require_unix("--workers above 1")
 
 
 def serve_one(

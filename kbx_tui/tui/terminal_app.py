@@ -26,6 +26,7 @@ from textual.geometry import Region
 from kbx_tui.ending import interrupts_for_child
 from kbx_tui.errors import WriteFault
 from kbx_tui.safe_text import safe_line
+from kbx_tui.system import HAS_UNIX
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
 from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
@@ -87,7 +88,7 @@ class TerminalApp(App[None]):
 
     def get_driver_class(self) -> type[Driver]:
         kind = super().get_driver_class()
-        if sys.platform != "win32" and kind.__name__ == "LinuxDriver":
+        if HAS_UNIX and kind.__name__ == "LinuxDriver":
             from kbx_tui.tui.terminal_driver import TerminalDriver
 
             return TerminalDriver

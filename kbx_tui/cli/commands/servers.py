@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from kbx_tui.cli.options import PATH, PORT, flag, metrics_options, option, warm_
 from kbx_tui.cli.output import print_json, say
 from kbx_tui.ending import end_soon, end_with_input, on_signal
 from kbx_tui.errors import ConfigError, KbxError
+from kbx_tui.system import require_unix
 from kbx_tui.user_files import open_log
 
 if TYPE_CHECKING:
@@ -397,8 +397,7 @@ def _bases(paths: tuple[Path, ...]) -> list[Path]:
 
 
 def _require_support() -> None:
-    if sys.platform == "win32":
-        raise KbxError("`kbx web` does not run on Windows; in WSL it does")
+    require_unix("`kbx web`")
     try:
         import aiohttp  # noqa: F401
     except ImportError as error:

@@ -22,6 +22,7 @@ from kbx_tui.knowledge.records import Problem
 from kbx_tui.knowledge.vault import VaultFile, Walk, locate, read_page, suppression_problems, walk
 from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.state_file import read_regular_file
+from kbx_tui.system import HAS_UNIX
 
 
 @dataclass(slots=True)
@@ -158,7 +159,7 @@ def _stamp(file: str | Path) -> Stamp:
 def _is_settled(stamp: Stamp, now: int) -> bool:
     """Return whether a later change must get another time. Windows has no change time."""
     modified, _, _, changed = stamp
-    last = changed if os.name == "posix" else max(modified, changed)
+    last = changed if HAS_UNIX else max(modified, changed)
     tick = TICK_NS if last % 1_000_000_000 else COARSE_TICK_NS
     return last + tick < now
 

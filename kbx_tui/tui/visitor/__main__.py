@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kbx_tui.ending import install, leave, on_signal
-from kbx_tui.http_service.server_process import limit_memory
+from kbx_tui.system import limit_memory
 
 COLORS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 """Describes the terminal in the browser, unless the server sets other values."""

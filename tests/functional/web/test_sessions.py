@@ -212,8 +212,7 @@ async def test_the_end_of_the_server_ends_every_session(state_folder: Path) -> N
 @pytest.mark.parametrize(("taken", "code"), [(10_000_000, 0), (400_000_000, 1)])
 def test_a_process_takes_no_more_memory_than_its_limit(taken: int, code: int) -> None:
     script = (
-        "from kbx_tui.http_service.server_process import limit_memory\n"
-        f"limit_memory(200_000_000)\nbytearray({taken})"
+        f"from kbx_tui.system import limit_memory\nlimit_memory(200_000_000)\nbytearray({taken})"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert ran.returncode == code

@@ -1,0 +1,55 @@
+"""What systems differ in: the one module that asks which parts of Unix there are.
+
+Windows has no fork, no signals of a terminal, no limits on processes, no owners of files, and hands
+no sockets over. What needs those says so by `require_unix`; everything else here does without.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+HAS_UNIX = hasattr(os, "fork")
+
+OPEN_FILES = 4_096
+"""Enough for all connections that the limits allow; the default of some systems is 256."""
+
+
+def require_unix(what: str) -> None:
+    """Raise ConfigError where `what` cannot run."""
+    if not HAS_UNIX:
+        from kbx_tui.errors import ConfigError
+
+        raise ConfigError(f"{what} does not run on Windows; in WSL it does")
+
+
+def open_flags(*names: str) -> int:
+    """Return those flags of `os.open` that this system has."""
+    return sum(getattr(os, name, 0) for name in names)
+
+
+def usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def allow_connections() -> None:
+    """Raise the open-file limit of this process and its children as far as the system allows."""
+    with suppress(ImportError, OSError, ValueError):  # more than the system allows any process
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY and soft < OPEN_FILES:
+            enough = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
+
+
+def limit_memory(most: int) -> None:
+    """Limit the private memory of this process; mapped files do not count."""
+    with suppress(ImportError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))

@@ -29,12 +29,12 @@ from benchmarks.searching import make_queries
 from kbx_tui import Progress
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.bulk.ray_workers import RayEngine
-from kbx_tui.embedding.local import usable_cores
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import BODIES, DOCUMENTS
 from kbx_tui.knowledge.vault import walked_folder
 from kbx_tui.removal import INDEX_TABLES
+from kbx_tui.system import usable_cores
 from tests.functional.object_store.machines import Machine
 from tests.functional.object_store.s3_server import s3_server
 

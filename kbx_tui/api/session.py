@@ -246,6 +246,12 @@ class Session:
             self.refresh()
         return self.open_index()
 
+    def _look_again(self) -> None:
+        """Read the index again when it is next used, also for agents."""
+        self._refreshed_at = -math.inf
+        if self._public is not None:
+            self._public._look_again()
+
     def has_open_index(self) -> bool:
         """Return whether an index was read; it may have been removed since."""
         return self._index is not None
@@ -420,7 +426,7 @@ class Session:
         self._require_own_index()
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
-        self._refreshed_at = -math.inf
+        self._look_again()
         with ExitStack() as stack:
             embedder, workers = self.embedder(), None
             if engine is not None:
@@ -446,7 +452,7 @@ class Session:
         self._require_own_index()
         from kbx_tui.index.build.build_index import add_vectors
 
-        self._refreshed_at = -math.inf
+        self._look_again()
         return add_vectors(
             self.root,
             self.settings,

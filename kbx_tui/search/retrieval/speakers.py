@@ -46,6 +46,8 @@ BEFORE = 0.7
 TURNS_READ = 50
 """Documents whose turns are read to rank them, those with the highest BM25."""
 ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")})
+_PLAIN = frozenset(("do", "does", "did"))
+"""Auxiliaries of what is or was done: `what did Dana build` asks for what she did."""
 DIGITS = 6
 
 
@@ -185,15 +187,17 @@ def _names(person: Entity) -> tuple[str, ...]:
 def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
     """Return the place of the word by which a query asks what the person named there said.
 
-    It is a verb whose subject the person is, `did Dana reckon`, one beside the name, or what the
-    person has: `Dana's view`. None if the query asks for something else.
+    It is a verb of saying beside the name, `did Dana reckon`, any in a question for reasons or
+    intentions, `why did Dana leave`, `how would Dana raise the fee`, or what the person has:
+    `Dana's view`. None if the query asks for something else, such as what someone did.
     """
     end, last = start + size, start + size - 1
     if query.is_possessive(last):
         noun = end + 1  # after the s
         return noun if query.after(noun) in OPINIONS else None
     after, before = query.after(end), query.before(start)
-    if after and (before in VERB_FOLLOWS or after in SAYING):
+    asks_why = query.folded[0] == "why" or before not in _PLAIN
+    if after in SAYING or (after and before in VERB_FOLLOWS and asks_why):
         return end
     if before in SAYING or tuple(query.folded[max(start - 2, 0) : start]) in ACCORDING_TO:
         return start - 1

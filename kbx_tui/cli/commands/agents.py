@@ -64,7 +64,7 @@ def install_agent_command(
     written = (write or undo) and agent_settings.change_entry(known, name, entry)
     if undo and not written:
         raise NotFound(f"{file} has no server called {name}")
-    shown = [f"{'removed from' if undo else 'written'} · {file}"] if written else []
+    shown = [f"removed {name} from {file}" if undo else f"written · {file}"] if written else []
     if entry and not write:
         shown = agent_settings.entry_text(known, name, entry).splitlines()
     print_result({**data, "file": str(file), "entry": entry, "written": written}, shown)

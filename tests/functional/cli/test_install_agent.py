@@ -101,7 +101,7 @@ def test_undo_restores_every_byte(install: Installer, agent: str, before: bytes)
     assert install.servers(agent)["kbx"]["args"][-1] == "--allow-writes"
     assert install(agent, "--write", "--name", "second").code == 0
     assert install(agent, "--undo", "--name", "second").code == 0
-    assert install(agent, "--undo").out == f"removed from · {file}\n"
+    assert install(agent, "--undo").out == f"removed kbx from {file}\n"
     assert file.read_bytes() == before
     assert install(agent, "--undo").code == 4
 

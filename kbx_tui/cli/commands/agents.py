@@ -15,6 +15,7 @@ from kbx_tui.cli.base_command import Command, selected_root
 from kbx_tui.cli.options import PROGRAM_NAMES, flag, json_option, option
 from kbx_tui.cli.output import print_result, say, wants_json
 from kbx_tui.errors import ConfigError, NotFound
+from kbx_tui.safe_text import replace_surrogates
 
 AGENT_NAMES = ("claude", "claude-desktop", "codex", "cursor", "vscode")
 
@@ -60,6 +61,8 @@ def install_agent_command(
     file, entry = agent_settings.settings_file(known), None
     if not undo:
         root = selected_root(may_be_empty=True).absolute()
+        if replace_surrogates(str(root)) != str(root):
+            raise ConfigError(f"{root} is not valid UTF-8, as settings must be; rename the folder")
         entry = agent_settings.server_entry(known, own_command(), root, allow_writes=allow_writes)
     written = (write or undo) and agent_settings.change_entry(known, name, entry)
     if undo and not written:

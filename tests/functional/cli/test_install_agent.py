@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from kbx_tui.tools.agent_settings import AGENTS
 from kbx_tui.tools.methods import available_methods
 from tests.command_line import CommandLine, Ran, run_program
 
+CONFIG = "Library/Application Support" if sys.platform == "darwin" else ".config"
 PLACES = {
     "claude": ".claude.json",
-    "claude-desktop": ".config/Claude/claude_desktop_config.json",
+    "claude-desktop": f"{CONFIG}/Claude/claude_desktop_config.json",
     "codex": ".codex/config.toml",
     "cursor": ".cursor/mcp.json",
-    "vscode": ".config/Code/User/mcp.json",
+    "vscode": f"{CONFIG}/Code/User/mcp.json",
 }
 
 
@@ -51,7 +53,6 @@ def install(kbx: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HOME", str(home))
     for variable in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("sys.platform", "linux")
     return Installer(kbx, home, notes)
 
 
@@ -223,6 +224,14 @@ def test_arguments_that_make_no_sense_are_refused(install: Installer) -> None:
     assert install("cursor", "--write", "--undo").code == 2
     assert install("cursor", "--write", "--name", 'a"b').code == 2
     assert install("notepad").code == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_base_that_settings_cannot_name_is_refused(install: Installer) -> None:
+    install.notes = Path(os.fsdecode(bytes(install.notes) + b"\xff"))
+    install.notes.mkdir()
+    assert "is not valid UTF-8" in install("cursor", "--write").err
+    assert not install.file("cursor").exists()
 
 
 def test_the_skill_names_tools_that_are_listed(install: Installer) -> None:

@@ -222,6 +222,15 @@ def test_closed_pipe_is_not_an_error(demo_kb_path: Path, form: str) -> None:
     assert finished.returncode in (0, 141)  # 0 when all was written before the pipe closed
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
+def test_output_closed_before_the_start_is_not_an_error(demo_kb_path: Path) -> None:
+    command = f"{sys.executable} -m kbx_tui search migration --fast --kb {demo_kb_path} >&- <&-"
+    finished = subprocess.run(
+        ["bash", "-c", command], capture_output=True, env=program_environment({}), check=False
+    )
+    assert (finished.returncode, finished.stderr) == (0, b"")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_full_disk_is_reported_in_one_line(demo_kb_path: Path) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123  # a device

@@ -99,6 +99,7 @@ def test_a_known_type_without_documents_finds_nothing(kbx: CommandLine, demo_kb_
         (["undo", "99"], 7, "there is no write 99"),
         (["undo", "0"], 2, "0"),
         (["dedup", "no-such-file"], 4, "cannot be read"),
+        (["dedup", "/dev/null"], 4, "/dev/null cannot be read"),
         (["dedup", "x", "--scan"], 2, "--scan"),
         (["dedup", "--scan", "--apply"], 2, "--scan only searches"),
         (["dedup", "kbx.toml", "--path", "memory"], 2, "--path requires --scan"),

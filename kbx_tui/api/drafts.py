@@ -60,7 +60,8 @@ class Drafts:
         """Return a draft for each line of a file.
 
         A relative path is tried from the current folder, then from the root. Stores nothing. Raises
-        NotFound for what is no file, too large or cannot be read, and ConfigError for JSON that is not a draft.
+        NotFound for a device, a pipe, or a file that is too large or cannot be read, and
+        ConfigError for JSON that is not a draft.
         """
         path = Path(file).expanduser()
         if not path.exists():

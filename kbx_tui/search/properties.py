@@ -10,8 +10,8 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -74,27 +74,39 @@ class Properties:
     def flags(self, typed: TypedFilter) -> Flags:
         """Return which documents match a filter, whether it is negated or not."""
         flags = np.zeros(len(self._stored), np.bool_)
-        known: dict[str, bool] = {}
+        is_matching = cache(matcher(typed.operator, typed.values))
         for row, value in self.values(typed.key):
-            if value not in known:
-                known[value] = any(
-                    is_matching(value, typed.operator, wanted) for wanted in typed.values
-                )
-            flags[row] |= known[value]
+            flags[row] |= is_matching(value)
         return flags
 
 
-def is_matching(value: str, compared: str, wanted: str) -> bool:
-    holds, day = _HOLDS[compared], value[:_DAY]
-    if DATE.fullmatch(day) and DATE.fullmatch(wanted) and "-" in day + wanted:
-        return holds(day[: len(wanted)], wanted)
-    if (number := _number(value)) is not None and (asked := _number(wanted)) is not None:
-        return holds(number, asked)
-    return compared == ":" and _words(value) == _words(wanted)
+def matcher(compared: str, wanted: Iterable[str]) -> Callable[[str], bool]:
+    """Return a function that says whether a value compares so with one of those asked for.
+
+    They are read once, as a query may ask for hundreds and pages have thousands.
+    """
+    holds = _HOLDS[compared]
+    dates, numbers, texts = list[str](), set[float](), set[tuple[str, ...]]()
+    for text in wanted:
+        dates += [text] if DATE.fullmatch(text) else []
+        numbers |= set() if (number := _number(text)) is None else {number}
+        texts |= {_words(text)} if compared == ":" else set()
+
+    def is_matching(value: str) -> bool:
+        day, number = value[:_DAY], _number(value)
+        if DATE.fullmatch(day) and any(
+            holds(day[: len(date)], date) for date in dates if "-" in day or "-" in date
+        ):
+            return True
+        if number is not None and any(holds(number, asked) for asked in numbers):
+            return True
+        return _words(value) in texts
+
+    return is_matching
 
 
-def _words(text: str) -> list[str]:
-    return re.split(r"[\s_-]+", fold(text))
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.split(r"[\s_-]+", fold(text)))
 
 
 def _number(text: str) -> float | None:

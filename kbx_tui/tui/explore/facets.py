@@ -50,7 +50,11 @@ class FacetRow:
 
 
 def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
-    """Return the values of the facets; those that a filter of the query names alone are on."""
+    """Return the values of the facets; those that a filter of the query names alone are on.
+
+    A value with controls, such as a folder with an escape sequence, is left out: no query line can
+    hold it.
+    """
     on = [each for each in request.read_filters(query).filters if len(each.values) == 1]
     return tuple(
         FacetRow(
@@ -61,6 +65,7 @@ def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
             is_on=any(_is_for(each, value.key, value.value) for each in on),
         )
         for value in facets.values
+        if safe_line(value.value) == value.value
     )
 
 

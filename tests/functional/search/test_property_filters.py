@@ -1,6 +1,7 @@
 """Any property of the frontmatter filters, on every surface, and ordinary text stays text."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.store import Store
 from kbx_tui.knowledge.fields import properties_of
-from kbx_tui.search.properties import is_matching
+from kbx_tui.search.properties import matcher
 from kbx_tui.search.request import SearchRequest, unfinished_filter
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
@@ -89,7 +90,29 @@ def test_property_filters_as_typed_and_other_text_is_searched_for(
 def test_values_are_compared_as_what_they_are(
     value: str, compared: str, wanted: str, expected: bool
 ) -> None:
-    assert is_matching(value, compared, wanted) is expected
+    assert matcher(compared, [wanted])(value) is expected
+
+
+def test_hundreds_of_values_asked_for_are_compared_with_hundreds_of_values(tmp_path: Path) -> None:
+    values = [f"v{number}" for number in range(300)]
+    base = index_vault(
+        tmp_path / "kb", {"a.md": f"---\nstatus: [{', '.join(values)}]\n---\nferry\n"}
+    )
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    with KnowledgeBase(base) as kb:
+        kb.search("ferry")
+        sys.setprofile(count)
+        try:
+            response = kb.search(f"status:{','.join(f'{value}x' for value in values)},v299")
+        finally:
+            sys.setprofile(None)
+    assert len(response.results) == 1
+    assert calls < 200_000
 
 
 def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase) -> None:

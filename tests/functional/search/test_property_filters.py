@@ -7,6 +7,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.store import Store
+from kbx_tui.index.stored_records import DOCUMENTS
 from kbx_tui.knowledge.fields import properties_of
 from kbx_tui.search.properties import is_matching
 from kbx_tui.search.request import SearchRequest, unfinished_filter
@@ -145,7 +146,9 @@ def test_ten_thousand_properties_filter_and_older_file_of_documents_is_not_neede
         assert found(kb, "ferry key9999>9998") == "many"
         assert found(kb, "ferry key9999<9998") == ""
     for file in Path(Store(str(base / ".kbx" / "index")).uri).glob("documents*.bin"):
-        file.write_bytes(file.read_bytes().replace(b"kbx documents 4", b"kbx documents 3"))
+        data, tag = file.read_bytes(), DOCUMENTS.format_tag.encode()
+        assert tag in data
+        file.write_bytes(data.replace(tag, tag[:-1] + b"0"))
     with KnowledgeBase(base) as kb:
         assert found(kb, "ferry key9999>9998") == "many"
 

@@ -94,10 +94,10 @@ def test_values_are_compared_as_what_they_are(
 
 
 def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase) -> None:
-    response = kb.search("ferry stauts:active")
-    assert len(response.results) == len(PAGES)
-    note = "stauts:active is no filter: no page has that property; did you mean status?"
-    assert note in response.meta.notes
+    assert len(kb.search("ferry stauts:active").results) == len(PAGES)
+    for typed in ("stauts:active", '-stauts:"in progress"', 'stauts:"in', "stauts>2"):
+        note = f"{typed} is no filter: no page has that property; did you mean status?"
+        assert note in kb.search(f"ferry {typed} at noon").meta.notes
     assert not [each for each in kb.search("error:timeout http://x").meta.notes if "filter" in each]
 
 

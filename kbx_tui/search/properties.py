@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from kbx_tui.index.lexical.bm25 import errors_in
+from kbx_tui.index.stored_records import PAGES_READ
 from kbx_tui.index.text_columns import TextLists
 from kbx_tui.knowledge.fields import property_key
 from kbx_tui.knowledge.folding import fold
@@ -70,6 +72,10 @@ class Properties:
         start = f"{property_key(name)}="
         for row, texts in self._stored.holding(start):
             yield from ((row, text[len(start) :]) for text in texts if text.startswith(start))
+
+    def pages(self, key: str) -> list[int]:
+        """Return the rows of some documents with a property."""
+        return list(islice(dict.fromkeys(row for row, _ in self.values(key)), PAGES_READ))
 
     def flags(self, typed: TypedFilter) -> Flags:
         """Return which documents match a filter, whether it is negated or not."""

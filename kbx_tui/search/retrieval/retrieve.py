@@ -389,7 +389,7 @@ class _Search:
     def _find_spoken(self) -> AskedKind | None:
         """Return which documents hold what someone said, if the query asks for that."""
         generation, topic = self._generation, self._named.document_query
-        if names := self._dates.filters.values("said"):
+        if names := self._dates.filters.values("said", negated=False):
             asked = AskedSpeaker(names, "", topic if self._dates.text else "")
         else:
             found = generation.speakers.asked(self._named, generation.snapshot.entities)

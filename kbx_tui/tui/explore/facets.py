@@ -99,7 +99,7 @@ def _without(query: str, key: request.Key, value: str = "") -> str:
 
 
 def _is_for(typed: request.TypedFilter, key: request.Key, value: str) -> bool:
-    is_single = typed.key == key and len(typed.values) == 1
+    is_single = typed.key == key and len(typed.values) == 1 and not typed.is_negated
     return is_single and request.is_same_value(key, typed.values[0], value)
 
 

@@ -1,15 +1,19 @@
 """Any property of the frontmatter filters, on every surface, and ordinary text stays text."""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.store import Store
+from kbx_tui.index.stored_records import DOCUMENTS
+from kbx_tui.index.text_columns import CodedColumn, TextColumn, TextLists
 from kbx_tui.knowledge.fields import properties_of
-from kbx_tui.search.properties import is_matching
-from kbx_tui.search.request import SearchRequest, unfinished_filter
+from kbx_tui.search import properties
+from kbx_tui.search.properties import matcher
+from kbx_tui.search.request import SearchRequest, TypedFilter, unfinished_filter
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
@@ -89,7 +93,7 @@ def test_property_filters_as_typed_and_other_text_is_searched_for(
 def test_values_are_compared_as_what_they_are(
     value: str, compared: str, wanted: str, expected: bool
 ) -> None:
-    assert is_matching(value, compared, wanted) is expected
+    assert matcher(compared, wanted)(value) is expected
 
 
 def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase) -> None:
@@ -145,7 +149,10 @@ def test_ten_thousand_properties_filter_and_older_file_of_documents_is_not_neede
         assert found(kb, "ferry key9999>9998") == "many"
         assert found(kb, "ferry key9999<9998") == ""
     for file in Path(Store(str(base / ".kbx" / "index")).uri).glob("documents*.bin"):
-        file.write_bytes(file.read_bytes().replace(b"kbx documents 4", b"kbx documents 3"))
+        tag = DOCUMENTS.format_tag.encode()
+        content = file.read_bytes()
+        assert tag in content
+        file.write_bytes(content.replace(tag, b"kbx documents 3"))
     with KnowledgeBase(base) as kb:
         assert found(kb, "ferry key9999>9998") == "many"
 
@@ -155,3 +162,37 @@ def test_properties_are_flat_texts() -> None:
         {"A b": [1, ["x", {"name": "y", "z": 2}]], "ok": True, "=": "n", "no": None}
     )
     assert list(values) == ["a_b=1", "a_b=x", "a_b=y", "ok=true"]
+
+
+def test_texts_are_read_once_for_each_property_and_distinct_values_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passes, compared = 0, list[str]()
+
+    class Counted(TextColumn):
+        def __iter__(self) -> Iterator[str]:
+            nonlocal passes
+            passes += 1
+            return super().__iter__()
+
+    def counted(operator: str, wanted: str) -> Callable[[str], bool]:
+        def is_matching(value: str) -> bool:
+            compared.append(value)
+            return matcher(operator, wanted)(value)
+
+        return is_matching
+
+    monkeypatch.setattr(properties, "matcher", counted)
+    rows = [(f"status={n % 3}", "due=1", "due=2", f"subdue={n}") for n in range(900)]
+    texts = Counted.of(map(TextLists.joined, rows))
+    keys = CodedColumn.of([TextLists.joined(("status", "due", "subdue"))] * len(rows))
+    known = properties.Properties(TextLists(texts), keys)
+    assert known.named_in("Status:1 error:5032") == ("Status",)
+    assert known.misspelled("stauts:1 error:5032") == (("stauts:1", "status"),)
+    assert passes == 0
+    assert known.rows(TypedFilter("status", ("1",))).tolist() == list(range(1, 900, 3))
+    assert compared == ["0", "1", "2"]
+    assert len(known.rows(TypedFilter("status", ("1",), ">"))) == 300
+    assert known.values("status").counts == {"0": 300, "1": 300, "2": 300}
+    assert passes == 1
+    assert known.values("due").counts == {"1": 900, "2": 900}

@@ -1,6 +1,6 @@
 """All names of all entities by hash, to look up the words of a query at once: names.bin.
 
-Misspelled names are found by their letters. A text and a name have a similarity of at least
+Misspelt names are found by their letters. A text and a name have a similarity of at least
 `SIMILAR` if at most d insertions and deletions of letters turn one into the other, where d follows
 from their lengths. Each changes how often one letter occurs by one. So the names of similar lengths
 are compared by their letters, one number each, and only the few that are left by their spelling.
@@ -217,7 +217,7 @@ def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
 
 
 def _compared(keys: Mapping[str, int]) -> dict[str, Any]:
-    """Return the columns for finding misspelled names."""
+    """Return the columns for finding misspelt names."""
     ordered = sorted(keys, key=len)
     lengths = np.array(list(map(len, ordered)), np.int64)
     return {

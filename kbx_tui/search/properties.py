@@ -75,8 +75,8 @@ class Properties:
         names = dict.fromkeys(name for name, _ in names_in(query[:MAX_QUERY]))
         return tuple(name for name in names if property_key(name) in self._keys)
 
-    def misspelled(self, query: str) -> tuple[tuple[str, str], ...]:
-        """Return the words of a query that would filter by a property but for a misspelled name.
+    def misspelt(self, query: str) -> tuple[tuple[str, str], ...]:
+        """Return the words of a query that would filter by a property but for a misspelt name.
 
         After each comes the key of the property that is probably meant.
         """

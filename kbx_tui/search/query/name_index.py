@@ -1,4 +1,4 @@
-"""The names of one generation: those of entities, also misspelled, and those of documents.
+"""The names of one generation: those of entities, also misspelt, and those of documents.
 
 The names of all n-grams of a query are found by one lookup.
 
@@ -192,7 +192,7 @@ class NamePriors:
         return ""
 
 
-class MisspelledNames:
+class MisspeltNames:
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._entities, self._names = entities, names
         self._keys = TextColumn([names.keys])
@@ -202,7 +202,7 @@ class MisspelledNames:
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
         index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
-        or more. If one is the end of the other, it is not misspelled: `kuchemann` was compared with
+        or more. If one is the end of the other, it is not misspelt: `kuchemann` was compared with
         the surname of `dkuchemann` already.
         """
         signed = zip(texts, signatures(texts), strict=True)
@@ -235,14 +235,14 @@ MOST_ENTITIES = 10_000
 """Entities of a base whose names are all read, once; in a larger one no part is looked for."""
 
 
-class MisspelledParts:
+class MisspeltParts:
     def __init__(self, entities: EntityColumn) -> None:
         self._entities = entities
 
     def most_similar(self, word: str) -> tuple[float, list[int]]:
         """Return the similarity, 0..100, and the people with the part most similar to a word.
 
-        There are none if no part is similar, or if the word itself is one: it is not misspelled.
+        There are none if no part is similar, or if the word itself is one: it is not misspelt.
         """
         if word in self._holders:
             return 0.0, []

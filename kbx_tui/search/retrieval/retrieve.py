@@ -368,7 +368,7 @@ class _Search:
             ),
             undated=self._dates.undated,
             corrections=self._corrections,
-            misspelt=self._generation.properties.misspelled(self._request.query),
+            misspelt=self._generation.properties.misspelt(self._request.query),
         )
 
     def _asked_kind(self, rows: Rows) -> AskedKind | None:

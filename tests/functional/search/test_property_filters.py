@@ -188,7 +188,7 @@ def test_texts_are_read_once_for_each_property_and_distinct_values_compared(
     keys = CodedColumn.of([TextLists.joined(("status", "due", "subdue"))] * len(rows))
     known = properties.Properties(TextLists(texts), keys)
     assert known.named_in("Status:1 error:5032") == ("Status",)
-    assert known.misspelled("stauts:1 error:5032") == (("stauts:1", "status"),)
+    assert known.misspelt("stauts:1 error:5032") == (("stauts:1", "status"),)
     assert passes == 0
     assert known.rows(TypedFilter("status", ("1",))).tolist() == list(range(1, 900, 3))
     assert compared == ["0", "1", "2"]

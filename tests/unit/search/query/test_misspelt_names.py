@@ -13,7 +13,7 @@ from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query import name_index
-from kbx_tui.search.query.name_index import MisspelledNames
+from kbx_tui.search.query.name_index import MisspeltNames
 
 LETTERS = "abcdeж漢"
 short = st.text(LETTERS, min_size=6, max_size=30)
@@ -24,9 +24,9 @@ changes = st.lists(
 )
 
 
-def names_of(*written: str) -> MisspelledNames:
+def names_of(*written: str) -> MisspeltNames:
     entities = EntityColumn.of(Entity(f"note:{name}", name, "note", "") for name in written)
-    return MisspelledNames(entities, make_names(entities, NO_STATE))
+    return MisspeltNames(entities, make_names(entities, NO_STATE))
 
 
 def changed(text: str, edits: list[tuple[int, str]]) -> str:

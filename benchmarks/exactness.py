@@ -41,6 +41,7 @@ from kbx_tui.search.retrieval.document_pass import (
     moved_towards,
     titles_holding,
 )
+from kbx_tui.search.retrieval.retrieve import _Search
 
 LIMIT = 10
 GROUP = 1 << 16
@@ -226,7 +227,9 @@ class Check:
         words = self._generation.words
         terms = searched_terms(scores.query, words.languages, words.holds)
         bm25 = self._words.bm25(terms.weights)
-        names_nobody = not self._retriever._named(scores.query, fast=False).spans
+        request = SearchRequest(scores.query)
+        search = _Search(self._generation, self._retriever._query_vectors, request, None)
+        names_nobody = not search._find_names(scores.query).spans
         if scores is full.as_typed and names_nobody:
             for language, single in terms.in_titles.items():
                 titles = self._generation.snapshot.titles

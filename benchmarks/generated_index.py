@@ -248,7 +248,7 @@ def _page(
         "attendees": json.dumps([[person.name, ""] for person in attendees]), "references": [],
         "links": [], "property_links": [], "frontmatter": "{}", "body": body, "body_line": 1,
         "states_title": True, "content_hash": content_hash, "public_hash": content_hash,
-        "version": version, "size": len(body), "problems": "[]",
+        "version": version, "size": len(body), "problems": "[]", "speakers": [],
     }  # fmt: skip
     chunks, start = [], 0
     for ordinal, text in enumerate(texts):

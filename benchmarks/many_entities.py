@@ -158,7 +158,8 @@ def write_pages(store: Store, names: Names) -> list[str]:
             "date": "", "kind": "note", "subtype": "", "aliases": [], "tags": [],
             "attendees": "[]", "references": [], "links": [], "property_links": [],
             "frontmatter": json.dumps({}), "body": body, "body_line": 1, "states_title": True,
-            "content_hash": content_hash, "version": version, "size": len(body), "problems": "[]",
+            "content_hash": content_hash, "public_hash": content_hash, "version": version,
+            "size": len(body), "problems": "[]", "speakers": [],
         })  # fmt: skip
         chunks.append({
             "path": path, "version": version, "ordinal": 0, "start": 0, "end": len(body),

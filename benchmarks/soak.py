@@ -1,4 +1,4 @@
-"""Keep the app and two agents open for hours, while around them happens what happens in a week.
+"""Keep the app and two agents open for hours, and put the base through what a week may bring.
 
     python -m benchmarks.soak FOLDER [--hours 8] [--pause 2]
 

@@ -40,10 +40,10 @@ def safe_line(text: str) -> str:
     return "".join(map(_replacement, _ESCAPE_SEQUENCE.sub("", text)))
 
 
-def safe_lines(text: str, tab: int = 4) -> list[str]:
+def safe_lines(text: str) -> list[str]:
     """Return the lines of a text without terminal controls; line n of a file is item n - 1."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return [safe_line(line.expandtabs(tab)) for line in lines]
+    return [safe_line(line.expandtabs(4)) for line in lines]
 
 
 def _replacement(character: str) -> str:

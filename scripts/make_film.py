@@ -85,7 +85,7 @@ class Drawing:
     """Turns screenshots of Textual into rows of SVG with style classes that all frames share."""
 
     WIDTH, HEIGHT = 12.2, 24.4
-    """Of a cell, as Textual draws it."""
+    """Size of a character cell in Textual's screenshots, in pixels."""
 
     def __init__(self) -> None:
         self.classes: dict[str, str] = {}

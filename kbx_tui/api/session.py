@@ -252,10 +252,6 @@ class Session:
         if self._public is not None:
             self._public._look_again()
 
-    def has_open_index(self) -> bool:
-        """Return whether an index was read; it may have been removed since."""
-        return self._index is not None
-
     def snapshot(self) -> Snapshot:
         """Return what the newest index holds in memory, safe from damage to its files."""
         if time.monotonic() - self._refreshed_at > REFRESH_SECONDS:

@@ -95,6 +95,8 @@ class Snapshot:
     names: StoredNames
     properties: TextLists
     """Texts `key=value` of each document's frontmatter (`fields.properties_of`)."""
+    property_keys: CodedColumn
+    """The distinct keys of each document's properties, joined as `TextLists` are."""
     facts: StoredFacts | None = None
     """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
@@ -353,6 +355,7 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         name_uses=NameUses(links),
         aliases=TextLists(documents.texts("aliases")),
         properties=TextLists(documents.texts("properties")),
+        property_keys=documents.coded("property_keys"),
         speakers=TextLists(documents.texts("speakers")),
         is_vault=bool(meta.get("is_vault")),
         conventions=meta.get("conventions"),

@@ -1,9 +1,9 @@
 """All names of all entities by hash, to look up the words of a query at once: names.bin.
 
-Misspelled names are found by their letters. A text and a name have a similarity of at least
+Misspelt names are found by their letters. A text and a name have a similarity of at least
 `SIMILAR` if at most d insertions and deletions of letters turn one into the other, where d follows
-from their lengths. These change the set of letters by at most d. So the names of similar lengths
-are compared by their sets, one number each, and only the few that are left by their spelling.
+from their lengths. Each changes how often one letter occurs by one. So the names of similar lengths
+are compared by their letters, one number each, and only the few that are left by their spelling.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class StoredNames:
         return self.resolver.find(resolver_hash(kind, key))
 
 
-NAMES = StateFile("names", "3", StoredNames, ("entities",))
+NAMES = StateFile("names", "4", StoredNames, ("entities",))
 
 _word_hash = lru_cache(maxsize=1 << 16)(key_hash)
 
@@ -217,7 +217,7 @@ def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
 
 
 def _compared(keys: Mapping[str, int]) -> dict[str, Any]:
-    """Return the columns for finding misspelled names."""
+    """Return the columns for finding misspelt names."""
     ordered = sorted(keys, key=len)
     lengths = np.array(list(map(len, ordered)), np.int64)
     return {
@@ -281,12 +281,19 @@ _ROUNDING = 1e-9
 
 
 def signatures(texts: Sequence[str]) -> Hashes:
-    """Return the set of letters of each text as bits; d insertions and deletions flip at most d."""
+    """Return the letters of each text as bits; d insertions and deletions flip at most d.
+
+    Of each of 32 classes of letters, one bit says that a text has it, another that it has two.
+    """
     if not texts:
         return np.empty(0, np.uint64)
-    letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
-    bits = np.uint64(1) << (letters % np.uint32(64)).astype(np.uint64)
-    starts = np.cumsum([0, *map(len, texts[:-1])])
+    letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32) % 32
+    lengths = np.array(list(map(len, texts)), np.int64)
+    starts = np.cumsum(lengths) - lengths
+    of_text = np.repeat(np.arange(len(texts), dtype=np.uint64), lengths)
+    found = np.sort(of_text * np.uint64(32) + letters)
+    is_again = np.concatenate(([False], found[1:] == found[:-1]))
+    bits = np.uint64(1) << (found % np.uint64(32) + np.uint64(32) * is_again.astype(np.uint64))
     of_texts: Hashes = np.bitwise_or.reduceat(bits, starts)
     return of_texts
 

@@ -27,6 +27,7 @@ from kbx_tui.index.tables import field_values
 from kbx_tui.index.text_columns import (
     ROWS_KEPT,
     ByHash,
+    CodeBuilder,
     CodedColumn,
     Column,
     ColumnsBuilder,
@@ -70,6 +71,8 @@ class StoredDocuments:
     """`tags`, `aliases`, `speakers` and `properties` (`properties_of`) hold `TextLists`."""
     dates: CodedColumn
     kinds: CodedColumn
+    property_keys: CodedColumn
+    """The distinct keys of `properties`, joined as those are: most documents have the same ones."""
     by_key: ByHash
     """By the hash of each key that names a document in full: 8 times the document, an index into
     `versions`, plus the kind of key, an index into `KINDS`."""
@@ -81,7 +84,7 @@ class StoredDocuments:
         return [(found % 8, found // 8) for found in self.by_key.find(key_hash(key))]
 
 
-DOCUMENTS = DocumentFile("documents", "5", StoredDocuments)
+DOCUMENTS = DocumentFile("documents", "6", StoredDocuments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +120,14 @@ def make_documents(
         lists={"tags": "tags", "aliases": "aliases", "speakers": "speakers"},
         codes={"dates": "date", "kinds": "kind"},
     )
-    properties, versions = TextArenaBuilder(), list[bytes]()
+    properties, property_keys, versions = TextArenaBuilder(), CodeBuilder(), list[bytes]()
     hashes, found = array("Q"), array("i")
     for row in rows:
         builder.append(row)
-        frontmatter = msgspec.json.decode(row["frontmatter"])
-        properties.append(TextLists.joined(properties_of(frontmatter)))
+        values = list(properties_of(msgspec.json.decode(row["frontmatter"])))
+        properties.append(TextLists.joined(values))
+        keys = dict.fromkeys(each.partition("=")[0] for each in values)
+        property_keys.append(TextLists.joined(keys))
         for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
             hashes.append(key_hash(key))
             found.append(8 * len(versions) + kind)
@@ -132,6 +137,7 @@ def make_documents(
         state=state,
         gone=np.empty(0, np.int32),
         properties=properties.arena(),
+        property_keys=property_keys.column(),
         by_key=ByHash.of(hashes, found),
         **builder.columns(),
     )

@@ -233,20 +233,24 @@ class TextLists(Column[tuple[str, ...]]):
         return len(self._column)
 
     def _at(self, row: int) -> tuple[str, ...]:
-        return self._split(self._column[row])
+        return self.split(self._column[row])
 
     def _slice(self, rows: slice) -> tuple[tuple[str, ...], ...]:
-        return tuple(map(self._split, self._column[rows]))
+        return tuple(map(self.split, self._column[rows]))
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
-        return map(self._split, self._column)
+        return map(self.split, self._column)
 
-    def holding(self, part: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield each row whose texts, joined, hold `part`, with these texts."""
-        return ((row, self._split(text)) for row, text in enumerate(self._column) if part in text)
+    def starting(self, start: str) -> Iterator[tuple[int, str]]:
+        """Yield the rest of each text that begins with `start`, after its row."""
+        start = self.END + start
+        for row, text in enumerate(self._column):
+            for rest in (self.END + text).split(start)[1:]:
+                yield row, rest.partition(self.END)[0]
 
-    def _split(self, text: str) -> tuple[str, ...]:
-        return tuple(text.split(self.END)[:-1]) if text else ()
+    @classmethod
+    def split(cls, text: str) -> tuple[str, ...]:
+        return tuple(text.split(cls.END)[:-1]) if text else ()
 
 
 class CodeBuilder:

@@ -327,11 +327,9 @@ class WriterLease:
 
 
 @contextmanager
-def writer_lease(
-    client: ObjectClient, *, clock: Callable[[], float] = time.time
-) -> Iterator[WriterLease]:
+def writer_lease(client: ObjectClient) -> Iterator[WriterLease]:
     """Hold the lease of a store, renewed until the end. Raises IndexLocked and StoreFault."""
-    lease = acquire(client, clock=clock)
+    lease = acquire(client)
     ended = threading.Event()
 
     def keep_renewing() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,10 +54,10 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
     typed, snapshot = unfinished.value, generation.snapshot
     match unfinished.key:
         case "type":
-            yield from _frequent(filter(None, snapshot.kinds), typed)
+            yield from _frequent(Counter(filter(None, snapshot.kinds)), typed)
         case "tag":
             keys = (key for tags in snapshot.tags for tag in tags for key in tag_keys(tag))
-            yield from _frequent(keys, typed)
+            yield from _frequent(Counter(keys), typed)
         case "from" | "to":
             yield from _dates(snapshot.dates, typed)
         case "in":
@@ -72,8 +72,7 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
             names = (each.name if unfinished.is_quoted else slug(each.name) for each in named)
             yield from (name for name in dict.fromkeys(names) if fold(name).startswith(fold(typed)))
         case name:
-            values = (value for _, value in generation.properties.values(name))
-            yield from _frequent(values, typed)
+            yield from _frequent(generation.properties.values(name).counts, typed)
 
 
 def _dates(dates: Iterable[str], typed: str) -> Iterator[str]:
@@ -83,8 +82,7 @@ def _dates(dates: Iterable[str], typed: str) -> Iterator[str]:
     yield from sorted(longer - {typed}, reverse=True)
 
 
-def _frequent(values: Iterable[str], typed: str) -> Iterator[str]:
-    counts = Counter(values)
+def _frequent(counts: Mapping[str, int], typed: str) -> Iterator[str]:
     start = fold(typed)
     found = [value for value in counts if fold(value).startswith(start)]
     yield from sorted(found, key=lambda value: (-counts[value], value))

@@ -206,7 +206,9 @@ class IndexGeneration:
         named = {name: self._ids_of(name) for name in filters.values("@")}
         with_words, said = self.words.rows_with_phrase, filters.values("said")
         rows_said = lambda name: self.speakers.rows(name)  # noqa: E731  # made only where needed
-        flags, scope = find_scope(self.snapshot, path, filters, named, with_words, rows_said)
+        flags, scope = find_scope(
+            self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows
+        )
         silent = (self._silent(name) for name in said if not self.speakers.labels(name))
         unknown = (*(self._unknown(name) for name, ids in named.items() if not ids), *silent)
         scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
@@ -284,7 +286,7 @@ class IndexGeneration:
 
     @cached_property
     def properties(self) -> Properties:
-        return Properties(self.snapshot.properties)
+        return Properties(self.snapshot.properties, self.snapshot.property_keys)
 
     @cached_property
     def document_dates(self) -> DocumentDates:

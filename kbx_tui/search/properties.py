@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import operator
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property
-from itertools import islice
-from typing import Any
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from rapidfuzz import process
@@ -21,10 +20,11 @@ from rapidfuzz.distance import OSA
 
 from kbx_tui.index.lexical.bm25 import errors_in
 from kbx_tui.index.stored_records import PAGES_READ
-from kbx_tui.index.text_columns import TextLists
+from kbx_tui.index.text_columns import CodeBuilder, CodedColumn, TextLists
 from kbx_tui.knowledge.fields import property_key
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.search.evidence.scores import Flags
+from kbx_tui.search.evidence.scores import Rows
+from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.request import DATE, MAX_QUERY, NUMBER, TypedFilter, names_in
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
@@ -37,53 +37,79 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
 _DAY = len("2026-03-17")
 
 
+KEYS_KEPT = 8
+"""Properties whose values are kept, those used last."""
+
+
+class PropertyValues(NamedTuple):
+    """The values of one property; a document has one for each entry of a list."""
+
+    rows: Rows
+    texts: CodedColumn
+    """The value of each of `rows`."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of documents' values that are the same, by value."""
+        counts = np.bincount(self.texts.codes, minlength=len(self.texts.values))
+        return dict(zip(self.texts.values, counts.tolist(), strict=True))
+
+
 class Properties:
     """The properties of the documents of one generation."""
 
-    def __init__(self, stored: TextLists) -> None:
-        """`stored` has a text `key=value` (`fields.properties_of`) for each value of a document."""
-        self._stored = stored
+    def __init__(self, stored: TextLists, keys: CodedColumn) -> None:
+        """`stored` has a text `key=value` (`fields.properties_of`) for each value of a document.
+
+        `keys` has the distinct ones of these keys, joined.
+        """
+        self._stored, self._keys_of = stored, keys
+        self._values = LruCache[str, PropertyValues](KEYS_KEPT)
 
     @cached_property
-    def counts(self) -> Counter[str]:
-        """The number of values of each property, by key."""
-        return Counter(each.partition("=")[0] for texts in self._stored for each in texts)
+    def _keys(self) -> frozenset[str]:
+        distinct = map(self._keys_of.values.__getitem__, np.unique(self._keys_of.codes).tolist())
+        return frozenset(key for each in distinct for key in TextLists.split(each))
 
     def named_in(self, query: str) -> tuple[str, ...]:
         """Return the names in a query, as typed, that are those of properties."""
         names = dict.fromkeys(name for name, _ in names_in(query[:MAX_QUERY]))
-        return tuple(name for name in names if property_key(name) in self.counts)
+        return tuple(name for name in names if property_key(name) in self._keys)
 
     def misspelt(self, query: str) -> tuple[tuple[str, str], ...]:
-        """Return the words of a query that would filter by a property if spelt like a known one,
-        each with the key of that."""
+        """Return the words of a query that would filter by a property but for a misspelt name.
+
+        After each comes the key of the property that is probably meant.
+        """
         found = []
         for name, word in names_in(query[:MAX_QUERY]):
             key = property_key(name)
-            if key not in self.counts and (most := errors_in(key)):
+            if key not in self._keys and (most := errors_in(key)):
                 near = process.extractOne(
-                    key, list(self.counts), scorer=OSA.distance, score_cutoff=most
+                    key, sorted(self._keys), scorer=OSA.distance, score_cutoff=most
                 )
                 found += [(word, near[0])] if near else []
         return tuple(found)
 
-    def values(self, name: str) -> Iterator[tuple[int, str]]:
-        """Yield the values of a property with the rows of their documents."""
-        start = f"{property_key(name)}="
-        for row, texts in self._stored.holding(start):
-            yield from ((row, text[len(start) :]) for text in texts if text.startswith(start))
+    def values(self, name: str) -> PropertyValues:
+        key = property_key(name)
+        if (found := self._values.get(key)) is None:
+            rows, values = array("i"), CodeBuilder()
+            for row, value in self._stored.starting(f"{key}=") if key in self._keys else ():
+                rows.append(row)
+                values.append(value)
+            found = PropertyValues(np.array(rows, np.int64), values.column())
+            self._values.put(key, found)
+        return found
 
     def pages(self, key: str) -> list[int]:
         """Return the rows of some documents with a property."""
-        return list(islice(dict.fromkeys(row for row, _ in self.values(key)), PAGES_READ))
+        return list(map(int, np.unique(self.values(key).rows)[:PAGES_READ]))
 
-    def flags(self, typed: TypedFilter) -> Flags:
-        """Return which documents match a filter, whether it is negated or not."""
-        flags = np.zeros(len(self._stored), np.bool_)
-        is_matching = cache(matcher(typed.operator, typed.values))
-        for row, value in self.values(typed.key):
-            flags[row] |= is_matching(value)
-        return flags
+    def rows(self, typed: TypedFilter) -> Rows:
+        """Return the documents that match a filter, whether it is negated or not."""
+        rows, texts = self.values(typed.key)
+        return rows[texts.flags(matcher(typed.operator, typed.values))]
 
 
 def matcher(compared: str, wanted: Iterable[str]) -> Callable[[str], bool]:

@@ -344,12 +344,6 @@ class WrittenAnswer(Answer):
     entry: int | None = Field(description="Number in the journal, for kbx undo.")
 
 
-class ListedResource(Answer):
-    uri: str
-    title: str
-    path: str
-
-
 class PassOneEntity(Answer):
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""The names of one generation: those of entities, also misspelled, and those of documents.
+"""The names of one generation: those of entities, also misspelt, and those of documents.
 
 The names of all n-grams of a query are found by one lookup.
 
@@ -192,7 +192,7 @@ class NamePriors:
         return ""
 
 
-class MisspelledNames:
+class MisspeltNames:
     def __init__(self, entities: EntityColumn, names: StoredNames) -> None:
         self._entities, self._names = entities, names
         self._keys = TextColumn([names.keys])
@@ -202,29 +202,32 @@ class MisspelledNames:
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
         index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
-        or more. If one is the end of the other, it is not misspelled: `kuchemann` was compared with
+        or more. If one is the end of the other, it is not misspelt: `kuchemann` was compared with
         the surname of `dkuchemann` already.
         """
-        found = [(number, *self._most_similar(text)) for number, text in enumerate(texts)]
+        signed = zip(texts, signatures(texts), strict=True)
+        found = [(number, *self._most_similar(*each)) for number, each in enumerate(signed)]
         for number, best, entities in sorted(found, key=lambda each: -each[1]):
             if best:
                 yield number, best, [(each, self._entities[each].name) for each in entities]
 
-    def _most_similar(self, text: str) -> tuple[float, list[int]]:
+    def _most_similar(self, text: str, signature: np.uint64) -> tuple[float, list[int]]:
         names, (shortest, longest, most) = self._names, similar_lengths(len(text))
         lengths = np.minimum((shortest, longest + 1), len(names.key_starts) - 1)
         first, end = names.key_starts[lengths].tolist()
-        differing = np.bitwise_count(names.key_signatures[first:end] ^ signatures([text])[0])
+        differing = np.bitwise_count(names.key_signatures[first:end] ^ signature)
+        numbers = (first + np.flatnonzero(differing <= most)).tolist()
+        keys = list(map(self._keys.__getitem__, numbers))
         best, entities = 0.0, list[int]()
-        for number in (first + np.flatnonzero(differing <= most)).tolist():
-            key = self._keys[number]
+        for key, similarity, place in process.extract(
+            text, keys, scorer=fuzz.ratio, score_cutoff=SIMILAR, limit=None
+        ):
             if key != text and (key.endswith(text) or text.endswith(key)):
                 continue
-            similarity = fuzz.ratio(text, key, score_cutoff=SIMILAR)
-            if similarity and similarity >= best:
-                entities = entities if similarity == best else []
-                best = similarity
-                entities.append(int(names.key_entities[number]))
+            if similarity < best:
+                break
+            best = similarity
+            entities.append(int(names.key_entities[numbers[place]]))
         return best, sorted(entities)
 
 
@@ -232,14 +235,14 @@ MOST_ENTITIES = 10_000
 """Entities of a base whose names are all read, once; in a larger one no part is looked for."""
 
 
-class MisspelledParts:
+class MisspeltParts:
     def __init__(self, entities: EntityColumn) -> None:
         self._entities = entities
 
     def most_similar(self, word: str) -> tuple[float, list[int]]:
         """Return the similarity, 0..100, and the people with the part most similar to a word.
 
-        There are none if no part is similar, or if the word itself is one: it is not misspelled.
+        There are none if no part is similar, or if the word itself is one: it is not misspelt.
         """
         if word in self._holders:
             return 0.0, []

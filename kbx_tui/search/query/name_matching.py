@@ -1,8 +1,8 @@
 """Finds the entities that a query names, deterministically: names, aliases, parts of names, typos.
 
-Words are matched in this order, each used once: full names and aliases, longest first; misspelled
-names of several words; surnames and first names; names misspelled or written as one word;
-misspelled parts of names. Entities that share a name get the same score, and none counts as named
+Words are matched in this order, each used once: full names and aliases, longest first; misspelt
+names of several words; surnames and first names; names misspelt or written as one word;
+misspelt parts of names. Entities that share a name get the same score, and none counts as named
 outright.
 
 Whether a single word is a name or an ordinary word:
@@ -45,8 +45,8 @@ from kbx_tui.search.query.name_index import (
     SEVERAL,
     IndexedName,
     InflectedNames,
-    MisspelledNames,
-    MisspelledParts,
+    MisspeltNames,
+    MisspeltParts,
     NameIndex,
     NamePriors,
     lengths_of,
@@ -98,8 +98,8 @@ class NameMatcher:
         """
         self.entities, self.texts_with = entities, texts_with
         self.priors, self.names = NamePriors(votes), NameIndex(names)
-        self.misspelled = MisspelledNames(entities, names)
-        self.misspelled_parts = MisspelledParts(entities)
+        self.misspelt = MisspeltNames(entities, names)
+        self.misspelt_parts = MisspeltParts(entities)
         self.inflected = InflectedNames(entities, language)
         self._begun: _QueryNames | None = None
         """What the last `find_full_names` found, which `find` continues."""
@@ -138,18 +138,18 @@ class _QueryNames:
         self.query, self.matches = QueryWords(text, base.inflected.base_form), list[NameMatch]()
         self._entities, self._types = base.entities, base.entities.types
         self._priors, self._texts_with = base.priors, base.texts_with
-        self._misspelled, self._misspelled_parts = base.misspelled, base.misspelled_parts
+        self._misspelt, self._misspelt_parts = base.misspelt, base.misspelt_parts
         self._name_index = base.names
         self._names = base.names.find(self.query.folded)
         self._find_full_names()
 
     def find_all(self) -> list[NameMatch]:
-        self._find_misspelled(sizes=(2, 3))
+        self._find_misspelt(sizes=(2, 3))
         self._find_roles()
         self._find_surnames()
         self._find_first_names()
-        self._find_misspelled(sizes=(1,))
-        self._find_misspelled_parts()
+        self._find_misspelt(sizes=(1,))
+        self._find_misspelt_parts()
         self._promote_listed()
         self._promote_hints()
         return self.matches
@@ -234,15 +234,15 @@ class _QueryNames:
             len(part) >= SHORTEST_IN_USER_NAME and part in alias and part != alias for part in parts
         )
 
-    # Misspelled names
+    # Misspelt names
 
-    def _find_misspelled(self, sizes: Sequence[int]) -> None:
+    def _find_misspelt(self, sizes: Sequence[int]) -> None:
         ranges = [
             (index, size, "".join(folded))
             for index, size, folded in self.query.free_ranges(sizes)
             if FUNCTION_WORDS.isdisjoint(folded) and sum(map(len, folded)) >= SHORTEST_TO_COMPARE
         ]
-        for number, similarity, similar in self._misspelled.find([text for *_, text in ranges]):
+        for number, similarity, similar in self._misspelt.find([text for *_, text in ranges]):
             index, size, written = ranges[number]
             names = [name for name in similar if not self._is_other_word(written, name[1])]
             if not names or not self.query.is_free(index, size):
@@ -250,14 +250,14 @@ class _QueryNames:
             start, end = self.query.use(index, size)
             text, ambiguous = self.query.text_of(index, size), len(names) > 1
             for entity, name in names:
-                is_meant = self._may_be_misspelled(index, entity, name)
+                is_meant = self._may_be_misspelt(index, entity, name)
                 score = (TYPO_WEIGHT if is_meant else HINT) * similarity / 100.0
                 signal = Signal("fuzzy", score, f"{text} ~ {name}", ambiguous=ambiguous)
                 self.matches.append(
                     NameMatch(entity, signal, start, end, is_meant and not ambiguous)
                 )
 
-    def _may_be_misspelled(self, index: int, entity: int, name: str) -> bool:
+    def _may_be_misspelt(self, index: int, entity: int, name: str) -> bool:
         """Return whether a word similar to a name may be a misspelling of the name.
 
         With a team called Platform, `platforms` is more likely the ordinary word.
@@ -275,8 +275,8 @@ class _QueryNames:
         """
         return self._texts_with(text, "") > self._texts_with("".join(folded_words(name)), "")
 
-    def _find_misspelled_parts(self) -> None:
-        """Find people by a misspelled part of their name: `castelane` for Ruth Castellane.
+    def _find_misspelt_parts(self) -> None:
+        """Find people by a misspelt part of their name: `castelane` for Ruth Castellane.
 
         Only words that no document holds, where the query asks about someone or writes a name: any
         other word may be a topic.
@@ -288,7 +288,7 @@ class _QueryNames:
             is_capital = index > 0 and query.words[index].is_capitalised and not query.all_lower
             if not (is_capital or query.is_asked_about(index, 1)) or self._texts_with(word, ""):
                 continue
-            similarity, people = self._misspelled_parts.most_similar(word)
+            similarity, people = self._misspelt_parts.most_similar(word)
             if not people or self._is_part_of_longer_name(index, 1):
                 continue
             start, end = query.use(index, 1)

@@ -46,7 +46,7 @@ AMBIGUOUS = 0.8
 HINT = 0.4
 """Score of a name that the query may use as an ordinary word."""
 TYPO_WEIGHT = 0.9
-"""Score of a misspelled name that differs in nothing, such as one written as one word."""
+"""Score of a misspelt name that differs in nothing, such as one written as one word."""
 
 Span = tuple[int, int]
 

@@ -21,7 +21,6 @@ from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import Scope
 from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores, frozen, highest
-from kbx_tui.search.properties import Properties
 from kbx_tui.search.request import Filters, TypedFilter
 
 BY_WORDS, BY_MEANING = 1000, 5000
@@ -66,13 +65,14 @@ def find_scope(
     named: Mapping[str, Sequence[str]] = _NOBODY,
     rows_with: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
     rows_said: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
+    rows_having: Callable[[TypedFilter], Rows] = lambda _: np.empty(0, np.int64),
 ) -> tuple[Flags, Scope]:
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
     `named` has the ids of the entities with each name in a typed filter. `rows_with` returns the
-    documents with words one after the other, `rows_said` those in which someone speaks. Words in
-    quotation marks that no document in scope has are ignored. All filtered columns are in memory;
-    no table is read.
+    documents with words one after the other, `rows_said` those in which someone speaks,
+    `rows_having` those that a filter by a property matches. Words in quotation marks that no
+    document in scope has are ignored. All filtered columns are in memory; no table is read.
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)
@@ -92,7 +92,7 @@ def find_scope(
             spoken[np.concatenate([rows_said(name) for name in typed.values])] = True
             flags &= ~spoken if typed.is_negated else spoken
         else:
-            matching = _typed_flags(snapshot, typed, named)
+            matching = _typed_flags(snapshot, typed, named, rows_having)
             flags &= ~matching if typed.is_negated else matching
     muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
     left_out = int(np.count_nonzero(flags[muted]))
@@ -111,7 +111,10 @@ def _titled(titles: Sequence[str], wanted: Sequence[str]) -> Flags:
 
 
 def _typed_flags(
-    snapshot: Snapshot, typed: TypedFilter, named: Mapping[str, Sequence[str]]
+    snapshot: Snapshot,
+    typed: TypedFilter,
+    named: Mapping[str, Sequence[str]],
+    rows_having: Callable[[TypedFilter], Rows],
 ) -> Flags:
     values, path, filters = typed.values, PathFilter(), Filters()
     match typed.key if typed.operator == ":" else "":
@@ -131,7 +134,9 @@ def _typed_flags(
             ids = [found for name in values for found in named.get(name, ())]
             filters = Filters(entities=tuple(ids) or values)
         case _:
-            return Properties(snapshot.properties).flags(typed)
+            flags = np.zeros(len(snapshot.paths), np.bool_)
+            flags[rows_having(typed)] = True
+            return flags
     return _flags(snapshot, path, filters)
 
 

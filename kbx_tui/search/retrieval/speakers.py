@@ -46,6 +46,8 @@ BEFORE = 0.7
 """What a word of the turn before counts."""
 TURNS_READ = 50
 """Documents whose turns are read to rank them, those with the highest BM25."""
+TURNS_KEPT = 4 * TURNS_READ
+"""Documents whose turns are kept, those read last."""
 ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")})
 _PLAIN = frozenset(("do", "does", "did"))
 """Auxiliaries of what is or was done: `what did Dana build` asks for what she did."""
@@ -69,6 +71,7 @@ class Speakers:
         self._snapshot, self._entities = snapshot, entities
         self._meant: dict[str, tuple[Entity, ...]] = {}
         self._labels: LruCache[str, Mapping[int, frozenset[str]]] = LruCache(NAMES_KEPT)
+        self._turns = LruCache[int, Sequence[Turn]](TURNS_KEPT)
 
     @cached_property
     def _rows_of(self) -> Mapping[str, Sequence[int]]:
@@ -164,9 +167,13 @@ class Speakers:
         labels = (label for label in self.names if name_key(label).startswith(key))
         return next(iter(entities), "") or next(labels, name)
 
-    def turns(self, row: int, text: str) -> list[Turn]:
-        attendees = attendees_from(self._snapshot.attendees[row])
-        return turns_of(text, [attendee.name for attendee in attendees])
+    def turns(self, row: int, text: str) -> Sequence[Turn]:
+        """Return the turns in the text that is read of a document, from a cache if it can."""
+        if (found := self._turns.get(row)) is None:
+            attendees = attendees_from(self._snapshot.attendees[row])
+            found = turns_of(text, [attendee.name for attendee in attendees])
+            self._turns.put(row, found)
+        return found
 
 
 def _people_in(

@@ -203,7 +203,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("show_menu", "links.open", "l", "links", "links",
             "list what links to the document and from it, mentions of it and broken links",
             moved="X"),
-    Command("show_menu", "related.open", "n", "related", "related notes",
+    Command("show_menu", "related.open", "n", "related", "related documents",
              "list the documents related to this one, each with the reason"),
     Command("show_menu", "sort.next", "s", "switch('next_sort')", "sort",
             "sort by score or by date", moved="s"),

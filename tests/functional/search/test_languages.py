@@ -100,7 +100,7 @@ def test_topic_opens_no_second_pass_in_either_case(demo_kb_path: Path) -> None:
             assert kb.search(text).meta.search_mode == "flat"
 
 
-def test_misspelled_full_name_asks_for_the_page(demo_kb_path: Path) -> None:
+def test_misspelt_full_name_asks_for_the_page(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         for text in ("Alcie Chen", "alcie chen"):
             first = kb.search(text).results[0]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import DOCUMENTS
+from kbx_tui.index.text_columns import CodedColumn, TextColumn, TextLists
 from kbx_tui.knowledge.fields import properties_of
+from kbx_tui.search import properties
 from kbx_tui.search.properties import matcher
-from kbx_tui.search.request import SearchRequest, unfinished_filter
+from kbx_tui.search.request import SearchRequest, TypedFilter, unfinished_filter
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
@@ -181,3 +184,37 @@ def test_properties_are_flat_texts() -> None:
         {"A b": [1, ["x", {"name": "y", "z": 2}]], "ok": True, "=": "n", "no": None}
     )
     assert list(values) == ["a_b=1", "a_b=x", "a_b=y", "ok=true"]
+
+
+def test_texts_are_read_once_for_each_property_and_distinct_values_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passes, compared = 0, list[str]()
+
+    class Counted(TextColumn):
+        def __iter__(self) -> Iterator[str]:
+            nonlocal passes
+            passes += 1
+            return super().__iter__()
+
+    def counted(operator: str, wanted: str) -> Callable[[str], bool]:
+        def is_matching(value: str) -> bool:
+            compared.append(value)
+            return matcher(operator, wanted)(value)
+
+        return is_matching
+
+    monkeypatch.setattr(properties, "matcher", counted)
+    rows = [(f"status={n % 3}", "due=1", "due=2", f"subdue={n}") for n in range(900)]
+    texts = Counted.of(map(TextLists.joined, rows))
+    keys = CodedColumn.of([TextLists.joined(("status", "due", "subdue"))] * len(rows))
+    known = properties.Properties(TextLists(texts), keys)
+    assert known.named_in("Status:1 error:5032") == ("Status",)
+    assert known.misspelt("stauts:1 error:5032") == (("stauts:1", "status"),)
+    assert passes == 0
+    assert known.rows(TypedFilter("status", ("1",))).tolist() == list(range(1, 900, 3))
+    assert compared == ["0", "1", "2"]
+    assert len(known.rows(TypedFilter("status", ("1",), ">"))) == 300
+    assert known.values("status").counts == {"0": 300, "1": 300, "2": 300}
+    assert passes == 1
+    assert known.values("due").counts == {"1": 900, "2": 900}

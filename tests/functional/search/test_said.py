@@ -6,13 +6,15 @@ then `? question | right page | words of the right turn`, written before any was
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.knowledge.turns import Turn, turns_of
 from kbx_tui.search.request import SearchRequest, read_filters, unfinished_filter
+from kbx_tui.search.retrieval import speakers
 from kbx_tui.search.retrieval.speakers import NAMES_KEPT
 from tests.functional.vaults import index_vault, write_vault
 
@@ -139,6 +141,21 @@ def test_meetings_in_which_someone_speaks_are_left_out_by_a_minus(kb: KnowledgeB
     unfinished = unfinished_filter("fee -said:@pr")
     assert unfinished is not None
     assert (unfinished.completed("priya-shah"), unfinished.rest) == ("fee -said:@priya-shah", "fee")
+
+
+def test_turns_of_a_meeting_are_read_once(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+
+    def counted(body: str, attendees: Iterable[str]) -> list[Turn]:
+        read.append(body)
+        return turns_of(body, attendees)
+
+    monkeypatch.setattr(speakers, "turns_of", counted)
+    for question in ("what did Dana say about the fee", "what did Dana say about printers"):
+        assert kb.search(question).results[0].path == PRICES
+    assert len(read) == len(set(read)) == 2
 
 
 def test_an_unknown_speaker_is_named_with_the_nearest(kb: KnowledgeBase) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from kbx_tui.index.snapshot import EntityPages, LinksByEntity, NameUses, Snapshot, StoredLinks
 from kbx_tui.index.stored_names import make_names
 from kbx_tui.index.stored_records import EntityColumn
-from kbx_tui.index.text_columns import TextArena, TextColumn, TextLists
+from kbx_tui.index.text_columns import CodedColumn, TextArena, TextColumn, TextLists
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
 
@@ -56,5 +56,6 @@ def snapshot_of(paths: Sequence[str], entities: Sequence[Entity] = (), **columns
         entity_pages=EntityPages(links, column),
         names=make_names(column, NO_STATE),
         properties=TextLists(TextColumn.of([""] * len(paths))),
+        property_keys=CodedColumn.of([""] * len(paths)),
         **given,
     )

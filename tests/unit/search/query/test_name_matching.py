@@ -79,7 +79,7 @@ def test_entity_is_named_outright(query: str, entity: str) -> None:
         ("What did Navdep Bains say?", "person:navdeep-bains"),
     ],
 )
-def test_misspelled_name_scores_below_a_correct_one(query: str, entity: str) -> None:
+def test_misspelt_name_scores_below_a_correct_one(query: str, entity: str) -> None:
     (match,) = found(query).values()
     assert ENTITIES[match.entity].id == entity
     assert match.named
@@ -185,7 +185,7 @@ def test_capitalised_word_after_a_first_name_is_not_always_a_surname(
 
 
 @pytest.mark.parametrize("query", ["what did Navdeep Bain say", "Ruth on the AWS bill"])
-def test_first_name_matches_before_a_misspelled_surname_or_an_acronym(query: str) -> None:
+def test_first_name_matches_before_a_misspelt_surname_or_an_acronym(query: str) -> None:
     assert all(match.signal.score > HINT for match in NAMES.find(query))
     assert found(query)
 

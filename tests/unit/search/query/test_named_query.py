@@ -81,7 +81,7 @@ def test_subject_is_the_query_without_its_phrasing(query: str, subject: str) -> 
         ("team Harbour Crew", [2]),
         ("what is the night ferry?", [3]),
         ("“Ada Stone”,", [0]),
-        ("Adda Stone", [0]),  # a misspelled name
+        ("Adda Stone", [0]),  # a misspelt name
         ("team of Harbour Crew", []),
         ("about will", []),
         ("what did Ada say?", []),

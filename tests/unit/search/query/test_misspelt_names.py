@@ -1,14 +1,19 @@
 """Which full names are similar to a text: all of them, however few are compared by spelling."""
 
+import random
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from kbx_tui.index.stored_names import SIMILAR, make_names, most_changes
 from kbx_tui.index.stored_records import EntityColumn
+from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.name_index import MisspelledNames
+from kbx_tui.search.query import name_index
+from kbx_tui.search.query.name_index import MisspeltNames
 
 LETTERS = "abcdeж漢"
 short = st.text(LETTERS, min_size=6, max_size=30)
@@ -19,9 +24,9 @@ changes = st.lists(
 )
 
 
-def names_of(*written: str) -> MisspelledNames:
+def names_of(*written: str) -> MisspeltNames:
     entities = EntityColumn.of(Entity(f"note:{name}", name, "note", "") for name in written)
-    return MisspelledNames(entities, make_names(entities, NO_STATE))
+    return MisspeltNames(entities, make_names(entities, NO_STATE))
 
 
 def changed(text: str, edits: list[tuple[int, str]]) -> str:
@@ -67,3 +72,20 @@ def test_similar_texts_differ_by_as_few_letters_as_their_lengths_allow() -> None
 def test_a_very_long_name_is_compared_too() -> None:
     ((index, similarity, _),) = names_of("x" * 10_000).find(["y" * 9, "x" * 9_900 + "y"])
     assert (index, similarity > 99.0) == (1, True)
+
+
+def test_few_names_of_few_letters_are_compared_by_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = list[int]()
+
+    class Counted(TextColumn):
+        def _at(self, row: int) -> str:
+            compared.append(row)
+            return super()._at(row)
+
+    monkeypatch.setattr(name_index, "TextColumn", Counted)
+    chosen = random.Random(5)
+    written = ["".join(chosen.choices("aeiouklmnprst", k=10)) for _ in range(2000)]
+    names = names_of(*written)
+    texts = [name[:4] + name[5:] for name in written[:20]]
+    assert len(list(names.find(texts))) == 20
+    assert len(compared) < 200  # of 40,000; by the mere set of letters, 534

@@ -8,6 +8,7 @@ are compared by their letters, one number each, and only the few that are left b
 
 from __future__ import annotations
 
+import codecs
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -279,6 +280,9 @@ order, as a percentage of the letters of both."""
 
 _ROUNDING = 1e-9
 
+_encode = codecs.lookup("utf-32-le").encode
+"""Python would look the codec up, and load it, in the first query."""
+
 
 def signatures(texts: Sequence[str]) -> Hashes:
     """Return the letters of each text as bits; d insertions and deletions flip at most d.
@@ -287,7 +291,8 @@ def signatures(texts: Sequence[str]) -> Hashes:
     """
     if not texts:
         return np.empty(0, np.uint64)
-    letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32) % 32
+    code_points, _ = _encode("".join(texts), "surrogatepass")
+    letters = np.frombuffer(code_points, np.uint32) % 32
     lengths = np.array(list(map(len, texts)), np.int64)
     starts = np.cumsum(lengths) - lengths
     of_text = np.repeat(np.arange(len(texts), dtype=np.uint64), lengths)

@@ -77,7 +77,7 @@ class Properties:
         return tuple(name for name in names if property_key(name) in self._keys)
 
     def misspelt(self, query: str) -> tuple[tuple[str, str], ...]:
-        """Return the words of a query that would filter by a property but for a misspelt name.
+        """Return the words of a query that name a property wrongly, so that they filter by none.
 
         After each comes the key of the property that is probably meant.
         """

@@ -456,7 +456,7 @@ class _Search:
         return tuple(reversed(corrections)), text
 
     def _unheard_of(self) -> Iterator[UnknownName]:
-        """Yield whom the query asks about, as in `what did Ada want`, if no document has the name.
+        """Yield the names that a query asks about, `what did Ada want`, and no document has.
 
         Meaning finds something for any query, so the answer would seem to be about that person.
         """

@@ -76,10 +76,7 @@ class Properties:
         return tuple(name for name in names if property_key(name) in self._keys)
 
     def misspelt(self, query: str) -> tuple[tuple[str, str], ...]:
-        """Return the words of a query that would filter by a property but for a misspelt name.
-
-        After each comes the key of the property that is probably meant.
-        """
+        """Return the words of a query with a misspelt name of a property, each with its key."""
         found = []
         for name, word in names_in(query[:MAX_QUERY]):
             key = property_key(name)

@@ -385,7 +385,7 @@ class Evidence:
     age_factors: Scores | None = None
     """Factor of each score for the age of the document; None if age does not count."""
     misspelt: tuple[tuple[str, str], ...] = ()
-    """Words that would filter by a property but for a misspelt name, and the key likely meant."""
+    """Words that would filter by a property if its name were not misspelt, and the key meant."""
 
     def __len__(self) -> int:
         return len(self.paths)

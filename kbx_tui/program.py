@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from kbx_tui.ending import install, leave
 
 TYPE_CHECKING = False  # as in `typing`, whose import is slow; nothing slow precedes `install`
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
 
 def main() -> NoReturn:
     """Run the command line and exit; signals are handled before the commands are imported."""
+    _open_closed_streams()
     install()
     from kbx_tui.cli.main import main as run
 
@@ -19,3 +23,14 @@ def main() -> NoReturn:
     except OSError:  # not even the error can be printed: the terminal is gone
         code = 1
     leave(code)
+
+
+def _open_closed_streams() -> None:
+    """Open the null device for each standard stream that was closed before the start (`>&-`).
+
+    The next file opened would get its number, so that whatever is printed is written into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))

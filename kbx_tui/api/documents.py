@@ -486,7 +486,8 @@ class Links:
             notes.append(f"meaning was not compared: {error}")
         muted = session.settings.search.muted_documents
         search = RelatedSearch(generation.snapshot, links.graph, vectors)
-        found = search.find(path, limit + len(muted))
+        found, pages = search.find(path, limit + len(muted))
+        session.read_paths.update(pages)
         related = tuple(each for each in found if each.path not in muted)[:limit]
         title = generation.snapshot.titles[generation.snapshot.row_of[path]]
         return RelatedDocuments(path, title, related, (*notes, *session.outdated_notes()))

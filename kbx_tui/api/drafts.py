@@ -40,6 +40,7 @@ from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id
 from kbx_tui.similarity.duplicate_scan import DuplicateScan, KeptPairs
+from kbx_tui.state_file import read_regular_file
 
 
 class Drafts:
@@ -59,13 +60,14 @@ class Drafts:
         """Return a draft for each line of a file.
 
         A relative path is tried from the current folder, then from the root. Stores nothing. Raises
-        NotFound for a file that cannot be read and ConfigError for JSON that is not a draft.
+        NotFound for a device, a pipe, or a file that is too large or cannot be read, and
+        ConfigError for JSON that is not a draft.
         """
         path = Path(file).expanduser()
         if not path.exists():
             path = self._session.root / path  # an absolute path is unchanged
         try:
-            data = path.read_bytes()
+            data = read_regular_file(path, follow_links=True)
         except OSError as error:
             raise NotFound(f"{path} cannot be read: {error.strerror or error}") from error
         return draft_file.drafts_from_text(decode(data)[0])

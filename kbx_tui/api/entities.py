@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
-from kbx_tui.errors import ConfigError
+from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
@@ -73,8 +73,10 @@ class Entities:
         """Return facts, open items and linked documents of an entity, newest first.
 
         `as_of` shows them as of a day, month or year: what is dated later, or not at all, is left
-        out. Raises ConfigError, NotFound and Ambiguous.
+        out. Raises ConfigError, OutOfRange for a limit below 1, NotFound and Ambiguous.
         """
+        if limit < 1:
+            raise OutOfRange(f"limit must be 1 or more, got {limit}")
         if as_of and not DATE.fullmatch(as_of):
             raise ConfigError(f"{as_of!r} is not a date; write it as 2026-03-10, 2026-03 or 2026")
         self._session.ensure_indexed()

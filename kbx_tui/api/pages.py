@@ -186,6 +186,11 @@ class Pages:
         """
         fact = self.fact(fact_id)
         day = require_iso_date(date) or time.strftime("%Y-%m-%d")
+        if date and day < fact.date:
+            raise ConfigError(
+                f"the fact is dated {fact.date}, so it cannot be superseded on {date}; give a day "
+                "from then on"
+            )
         edits: list[PageEdit] = [StrikeFact(fact, day)]
         if text:
             text = _require_fact(text)

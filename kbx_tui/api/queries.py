@@ -116,6 +116,7 @@ NO_FILTER: dict[Dimension, tuple[Any, str]] = {
     "until": (None, "without the last date"),
     "tags": ((), "with any tags"),
     "entities": ((), "of any entity"),
+    "said": ((), "whoever speaks"),
 }
 """The value that turns each filter off, and its description."""
 

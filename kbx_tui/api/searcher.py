@@ -64,8 +64,14 @@ class Searcher:
         retriever.begin(request, top_k)
         path = self._session.path_filter(request.path)
         request = self._configured(request)
-        self._session.fresh_index()
-        return retriever.retrieve(request, path, top_k)
+        generation = self._session.fresh_index().generation()
+        evidence = retriever.retrieve(request, path, top_k)
+        read = self._session.read_paths
+        for unknown in evidence.scope.unknown_names:
+            read.update(unknown.pages)
+        for _, key in evidence.misspelt:
+            read.update(generation.snapshot.paths[row] for row in generation.properties.pages(key))
+        return evidence
 
     def with_properties(self, request: SearchRequest) -> SearchRequest:
         """Return the request with the names in its query that are properties of the base."""

@@ -12,6 +12,7 @@ import click
 from kbx_tui.cli import app, options
 from kbx_tui.cli.base_command import Group, run
 from kbx_tui.cli.commands import (
+    agents,
     doctor,
     entities,
     evaluation,
@@ -67,6 +68,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
     ),
     "Serve": (
         servers.mcp_command,
+        agents.install_agent_command,
         servers.jsonl_command,
         servers.tool_command,
         servers.web_command,

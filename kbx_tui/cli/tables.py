@@ -13,8 +13,8 @@ from kbx_tui.safe_text import safe_line
 
 TableFormat = Literal["csv", "markdown", "paths"]
 
-_FORMULA = re.compile(r"\s*[=+@|-](?!\d*\.?\d+\Z)")
-"""The beginning of a text that a spreadsheet would take for a formula; numbers are none."""
+_FORMULA = re.compile(r"\s*[=+@|\uff1d\uff0b\uff0d\uff20-](?!\d*\.?\d+\Z)")
+"""The beginning of what a spreadsheet takes for a formula, in full width too; numbers are none."""
 _MARKUP = re.compile(r"([\\|\[\]`*_<>])")
 
 

@@ -45,7 +45,7 @@ class StrikeFact:
 
     fact: Fact
     day: str = ""
-    """The day from which it no longer holds; empty if that is not known."""
+    """The day from which it no longer holds, at the earliest its own; empty if not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,8 @@ def _change(
     if isinstance(edit, StrikeFact):
         if fact.status == "superseded":
             raise WriteFault(f"line {fact.line} of {page.document.path} is already superseded")
-        return strikes(page, item, edit.day), values._replace(status="superseded")
+        day = edit.day and max(edit.day, fact.date)
+        return strikes(page, item, day), values._replace(status="superseded")
     if isinstance(edit, TickFact):
         if fact.kind != "open_item" or fact.done:
             raise WriteFault(f"line {fact.line} of {page.document.path} is not an open item")

@@ -33,16 +33,17 @@ from kbx_tui.state_file import (
 from kbx_tui.system import open_flags
 
 
-def write_atomically(target: Path, data: bytes) -> None:
+def write_atomically(target: Path, data: bytes, like: Path | None = None) -> None:
     """Replace one of kbx's own files in one step, creating its folder if needed.
 
-    Not safe for concurrent writers. If it raises WriteFault, the file is unchanged.
+    The file gets mode and owner of `like`. Not safe for concurrent writers. If it raises
+    WriteFault, the file is unchanged.
     """
     require_writable(target)
     temporary = target.with_name(f".{target.name}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_synced(temporary, data)
+        write_synced(temporary, data, like)
         temporary.replace(target)
         sync_folder(target.parent)
     except OSError as error:

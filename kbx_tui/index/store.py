@@ -126,8 +126,12 @@ class Store:
         import lancedb  # slow to import
 
         self._opened_build = self.build_id()
+        # Its caches keep an entry of every version, and a version is read once: nothing is kept.
+        session = lancedb.Session(index_cache_size_bytes=0, metadata_cache_size_bytes=0)
         with translate_errors("open the index", self.uri):
-            return lancedb.connect(self.uri, read_consistency_interval=timedelta(0))
+            return lancedb.connect(
+                self.uri, read_consistency_interval=timedelta(0), session=session
+            )
 
     def is_searchable(self) -> bool:
         """Return whether the text stage of a run has finished; cheap."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import blake2b
+from itertools import islice
 from typing import Any, Literal, Self
 
 import msgspec
@@ -294,6 +295,15 @@ class EntitiesById(Mapping[str, Entity]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entities.ids)
+
+    def pages_naming(self, entity: Entity) -> tuple[str, ...]:
+        """Return the path of an entity's page; without one, those of some of its members."""
+        members = (self[each].path for each in entity.members if each in self)
+        return (entity.path,) if entity.path else tuple(islice(filter(None, members), PAGES_READ))
+
+
+PAGES_READ = 5
+"""Most pages read again for whether a name is still public that all pages of some hold."""
 
 
 @dataclass(frozen=True, slots=True)

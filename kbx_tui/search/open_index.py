@@ -22,7 +22,7 @@ from kbx_tui.index.noted_state import undamaged_versions
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot, generation_of, read_snapshot
 from kbx_tui.index.store import Store, is_one_of, translate_errors
-from kbx_tui.index.stored_records import BODIES, Body, EntitiesById
+from kbx_tui.index.stored_records import BODIES, PAGES_READ, Body, EntitiesById
 from kbx_tui.index.vectors.vector_matrix import (
     ChunkLines,
     VectorMatrix,
@@ -218,13 +218,17 @@ class IndexGeneration:
         return [entity.id for entity in self.entity_names.named(name)]
 
     def _unknown(self, name: str) -> UnknownName:
-        similar = self.entity_names.find(name, 1)
-        return UnknownName(name, similar[0].name if similar else "")
+        for similar in self.entity_names.find(name, 1):
+            return UnknownName(name, similar.name, pages=self.entities.pages_naming(similar))
+        return UnknownName(name, "")
 
     def _silent(self, name: str) -> UnknownName:
         similar = NameLookup((at, each, False) for at, each in enumerate(self.speakers.names))
-        near = [list(self.speakers.names)[at] for at in similar.find(name, 1)]
-        return UnknownName(name, near[0] if near else "", speaks=True)
+        for at in similar.find(name, 1):
+            label = list(self.speakers.names)[at]
+            pages = [self.snapshot.paths[row] for row in self.speakers.labelled(label)[:PAGES_READ]]
+            return UnknownName(name, label, speaks=True, pages=tuple(pages))
+        return UnknownName(name, "", speaks=True)
 
     def scored_documents(self, scoped: ScopedDocuments, share: float) -> ScoredDocuments:
         """Return the documents to score: those in scope and, if `share` > 0, adjacent parts."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from kbx_tui.index.lexical.bm25 import errors_in
+from kbx_tui.index.stored_records import PAGES_READ
 from kbx_tui.index.text_columns import CodeBuilder, CodedColumn, TextLists
 from kbx_tui.knowledge.fields import property_key
 from kbx_tui.knowledge.folding import fold
@@ -98,31 +99,43 @@ class Properties:
             self._values.put(key, found)
         return found
 
+    def pages(self, key: str) -> list[int]:
+        """Return the rows of some documents with a property."""
+        return list(map(int, np.unique(self.values(key).rows)[:PAGES_READ]))
+
     def rows(self, typed: TypedFilter) -> Rows:
         """Return the documents that match a filter, whether it is negated or not."""
         rows, texts = self.values(typed.key)
-        tests = [matcher(typed.operator, wanted) for wanted in typed.values]
-        return rows[texts.flags(lambda value: any(test(value) for test in tests))]
+        return rows[texts.flags(matcher(typed.operator, typed.values))]
 
 
-def matcher(compared: str, wanted: str) -> Callable[[str], bool]:
-    """Return whether values match one as typed: a function, called once for each distinct value."""
-    holds, words, asked = _HOLDS[compared], _words(wanted), _number(wanted)
-    is_date, is_month = DATE.fullmatch(wanted) is not None, "-" in wanted
+def matcher(compared: str, wanted: Iterable[str]) -> Callable[[str], bool]:
+    """Return a function that says whether a value compares so with one of those asked for.
+
+    They are read once, as a query may ask for hundreds and pages have thousands.
+    """
+    holds = _HOLDS[compared]
+    dates, numbers, texts = list[str](), set[float](), set[tuple[str, ...]]()
+    for text in wanted:
+        dates += [text] if DATE.fullmatch(text) else []
+        numbers |= set() if (number := _number(text)) is None else {number}
+        texts |= {_words(text)} if compared == ":" else set()
 
     def is_matching(value: str) -> bool:
-        day = value[:_DAY]
-        if is_date and (is_month or "-" in day) and DATE.fullmatch(day):
-            return holds(day[: len(wanted)], wanted)
-        if asked is not None and (number := _number(value)) is not None:
-            return holds(number, asked)
-        return compared == ":" and _words(value) == words
+        day, number = value[:_DAY], _number(value)
+        if DATE.fullmatch(day) and any(
+            holds(day[: len(date)], date) for date in dates if "-" in day or "-" in date
+        ):
+            return True
+        if number is not None and any(holds(number, asked) for asked in numbers):
+            return True
+        return _words(value) in texts
 
     return is_matching
 
 
-def _words(text: str) -> list[str]:
-    return re.split(r"[\s_-]+", fold(text))
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.split(r"[\s_-]+", fold(text)))
 
 
 def _number(text: str) -> float | None:

@@ -11,13 +11,14 @@ that links to both, counts the more the fewer others do.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kbx_tui.formatting import format_score, join_limited
 from kbx_tui.index.snapshot import Snapshot
+from kbx_tui.index.stored_records import EntitiesById
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.search.evidence.scores import Scores, highest
 from kbx_tui.search.link_graph import LinkGraph
@@ -34,6 +35,8 @@ NAMED = 3
 class _Shared:
     weight: float
     words: str
+    pages: tuple[str, ...] = ()
+    """Paths of other pages that the words are from."""
 
 
 class RelatedSearch:
@@ -41,8 +44,11 @@ class RelatedSearch:
         """Without `vectors`, and where a document has none yet, meaning counts nothing."""
         self._snapshot, self._graph, self._vectors = snapshot, graph, vectors
 
-    def find(self, path: str, limit: int) -> list[RelatedDocument]:
-        """Return at most `limit` documents, best first, equal ones by path."""
+    def find(self, path: str, limit: int) -> tuple[list[RelatedDocument], set[str]]:
+        """Return at most `limit` documents, best first, equal ones by path, and other pages.
+
+        These are the ones that the reasons are from; their paths.
+        """
         snapshot = self._snapshot
         row = snapshot.row_of[path]
         meaning = self._meaning(row)
@@ -56,20 +62,23 @@ class RelatedSearch:
             (1.0 - MEANING * near) * (1.0 - ENTITIES * entities) * (1.0 - LINKS * links)
         )
         scores[row] = 0.0
-        found = highest(scores, np.flatnonzero(scores >= LEAST), limit)
-        return [
-            RelatedDocument(
-                path=snapshot.paths[each],
-                title=snapshot.titles[each],
-                date=snapshot.dates[each],
-                kind=snapshot.kinds[each],
-                score=float(scores[each]),
-                reason=self._reason(
-                    float(near[each]), shared.get(each, ()), linked.get(each, ()), links[each]
-                ),
+        found, pages = list[RelatedDocument](), set[str]()
+        for each in highest(scores, np.flatnonzero(scores >= LEAST), limit).tolist():
+            reasons = self._reasons(
+                float(near[each]), shared.get(each, ()), linked.get(each, ()), links[each]
             )
-            for each in found.tolist()
-        ]
+            found.append(
+                RelatedDocument(
+                    path=snapshot.paths[each],
+                    title=snapshot.titles[each],
+                    date=snapshot.dates[each],
+                    kind=snapshot.kinds[each],
+                    score=float(scores[each]),
+                    reason=" · ".join(reason.words for reason in reasons),
+                )
+            )
+            pages.update(page for reason in reasons for page in reason.pages)
+        return found, pages
 
     def _meaning(self, row: int) -> Scores:
         vectors = self._vectors
@@ -93,16 +102,17 @@ class RelatedSearch:
     def _entities(self, row: int) -> tuple[Mapping[int, Sequence[_Shared]], Scores]:
         """Return the entities that each document shares with one, and how much they are alike."""
         snapshot, (rarity, lengths) = self._snapshot, self._rarities()
+        by_id = EntitiesById(snapshot.entities)
         shared: dict[int, list[_Shared]] = defaultdict(list)
         products = np.zeros(len(snapshot.paths))
         for number in snapshot.links.entities_of(row).tolist():
             entity = snapshot.entities[number]
             links = snapshot.links.get(entity.id)
             assert links is not None  # as the document is linked to it
-            rows = np.unique(links.rows)
+            rows, pages = np.unique(links.rows), by_id.pages_naming(entity)
             products[rows] += rarity[number] ** 2
             for other in rows.tolist():
-                shared[other].append(_Shared(float(rarity[number]), entity.name))
+                shared[other].append(_Shared(float(rarity[number]), entity.name, pages))
         return shared, products / np.maximum(lengths * lengths[row], 1e-9)
 
     def _links(self, path: str) -> Mapping[int, Sequence[_Shared]]:
@@ -118,33 +128,33 @@ class RelatedSearch:
             others = [each for each in graph.sources.get(target, ()) if each != path]
             for other in others:
                 words = f"links to {titles[row_of[target]]} as well"
-                reasons[row_of[other]].append(_Shared(1.0 / (1.0 + len(others)), words))
+                reasons[row_of[other]].append(_Shared(1.0 / (1.0 + len(others)), words, (target,)))
         for source in by:
             others = [each for each in _targets(source, graph) if each != path]
             for other in others:
                 words = f"is linked from {titles[row_of[source]]} as well"
-                reasons[row_of[other]].append(_Shared(1.0 / (1.0 + len(others)), words))
+                reasons[row_of[other]].append(_Shared(1.0 / (1.0 + len(others)), words, (source,)))
         return reasons
 
-    def _reason(
+    def _reasons(
         self, meaning: float, shared: Sequence[_Shared], linked: Sequence[_Shared], links: float
-    ) -> str:
-        parts: list[tuple[float, str]] = []
+    ) -> list[_Shared]:
+        """Return at most one reason of each kind, with its part of the score, the highest first."""
+        reasons: list[_Shared] = []
         if links:
-            parts.append((LINKS * links, max(linked, key=lambda each: each.weight).words))
-        if names := list(_rarest(shared)):
-            weight = ENTITIES * max(each.weight for each in shared)
-            parts.append((weight, f"shares {join_limited(names, limit=NAMED)}"))
+            link = max(linked, key=lambda each: each.weight)
+            reasons.append(replace(link, weight=LINKS * links))
+        if rarest := sorted(
+            (each for each in shared if each.weight > 0.0),
+            key=lambda each: (-each.weight, each.words),
+        ):
+            names = join_limited([each.words for each in rarest], limit=NAMED)
+            pages = tuple(page for each in rarest[:NAMED] for page in each.pages)
+            reasons.append(_Shared(ENTITIES * rarest[0].weight, f"shares {names}", pages))
         if meaning:
-            parts.append((MEANING * meaning, f"close in meaning ({format_score(meaning)})"))
-        parts.sort(key=lambda part: -part[0])
-        return " · ".join(words for _, words in parts)
-
-
-def _rarest(shared: Sequence[_Shared]) -> Iterator[str]:
-    for each in sorted(shared, key=lambda each: (-each.weight, each.words)):
-        if each.weight > 0.0:
-            yield each.words
+            words = f"close in meaning ({format_score(meaning)})"
+            reasons.append(_Shared(MEANING * meaning, words))
+        return sorted(reasons, key=lambda each: -each.weight)
 
 
 def _targets(path: str, graph: LinkGraph) -> list[str]:

@@ -55,10 +55,14 @@ class Filters:
     """Paths of documents that the user wants in no results; they are counted."""
     typed: tuple[TypedFilter, ...] = ()
 
-    def values(self, key: Key) -> tuple[str, ...]:
-        """Return the values of the typed filters with a key, each once."""
-        values = (value for typed in self.typed if typed.key == key for value in typed.values)
-        return tuple(dict.fromkeys(values))
+    def values(self, key: Key, *, negated: bool = True) -> tuple[str, ...]:
+        """Return the values of the typed filters with a key, each once.
+
+        Without `negated`, those of negated filters are left out.
+        """
+        typed = (each for each in self.typed if each.key == key)
+        wanted = (each for each in typed if negated or not each.is_negated)
+        return tuple(dict.fromkeys(value for each in wanted for value in each.values))
 
     @property
     def properties(self) -> tuple[str, ...]:
@@ -153,10 +157,10 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 
 NAME = r"[^\W\d][\w-]*"
 """A property as typed: `due_date` and `Due-Date` are the property `Due date`."""
-_NAMED = re.compile(rf"(?<!\S)-?({NAME})(?:[<>]=?[\d-]|:(?!//)\S)")
+_NAMED = re.compile(rf'(?<!\S)-?(?P<name>{NAME})(?:[<>]=?(?=[\d-])|:(?!//)(?=\S))(?:"[^"]*")?\S*')
 _UNFINISHED = re.compile(
     rf"""
-    (?<!\S) (?: (?P<said>said) : @? | -? (?P<key>(?!title:|said:){NAME}) : (?!//) | @ )
+    (?<!\S) (?: -? (?P<said>said) : @? | -? (?P<key>(?!title:|said:){NAME}) : (?!//) | @ )
             (?P<quoted>")? (?P<value> (?(quoted) [^"]* | [^\s"]* ) ) $
     """,
     re.VERBOSE,
@@ -205,8 +209,7 @@ class TypedQuery:
 
 def names_in(query: str) -> list[tuple[str, str]]:
     """Return what may be filters by a property: the names, each with the whole word."""
-    found = _NAMED.finditer(query)
-    return [(each[1], query[each.start() :].split()[0]) for each in found if each[1] not in KEYS]
+    return [(each["name"], each[0]) for each in _NAMED.finditer(query) if each["name"] not in KEYS]
 
 
 @lru_cache(maxsize=64)
@@ -214,8 +217,8 @@ def _filter_or_quoted(properties: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(map(re.escape, properties)) or "(?!)"
     return re.compile(
         rf"""
-        (?<!\S) (?: (?P<minus>-)? (?P<key>type|tag|in|title|{names}) :
-                    | (?P<date>from|to) : | (?P<said>said) : @?
+        (?<!\S) (?: (?P<minus>-)? (?: (?P<key>type|tag|in|title|{names}) : | (?P<said>said) : @? )
+                    | (?P<date>from|to) :
                     | (?P<not>-)? (?P<name>{names}) (?P<operator>[<>]=?)
                     | (?P<sign>[@-]) (?=["\w]) )
                 (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)

@@ -34,7 +34,7 @@ from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest, Tuning
 
 Dimension = Literal[
     "alpha", "threshold", "max_entities", "hierarchy", "gate", "parent", "pinned", "path",
-    "doc_types", "since", "until", "tags", "entities", "dates", "fast", "query",
+    "doc_types", "since", "until", "tags", "entities", "said", "dates", "fast", "query",
 ]  # fmt: skip
 Stage = Literal["shown", "ranked", "gated", "no match", "filtered"]
 """How far a document gets: it is in the top, is in the results, is removed by the hard gate, is in

@@ -213,9 +213,14 @@ class KbGetData(Answer):
     notes: list[str]
 
 
+class KbGetSeveral(Answer):
+    pages: list[KbGetData] = Field(description="In the order of the ids.")
+    notes: list[str]
+
+
 class KbGetAnswer(Answer):
     ok: Literal[True]
-    data: KbGetData
+    data: KbGetData | KbGetSeveral = Field(description="With ids, several.")
     meta: Meta
 
 

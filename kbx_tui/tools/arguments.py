@@ -21,6 +21,10 @@ TYPED_FILTERS = (
 )
 """The sentence about typed filters in the descriptions of query arguments."""
 FactId = Annotated[int, Field(ge=1, le=2**53 - 1)]
+PageOrFact = Annotated[
+    Phrase | FactId,
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer"}]}),  # shorter, with no limits
+]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Since = Annotated[Name | None, Field(alias="from", description="2026-03-17, 2026-03 or 2026")]
 Until = Annotated[
@@ -43,7 +47,7 @@ Kind = Annotated[
 ]
 Day = Name | None
 Source = Annotated[Name | None, Field(description="Path, link or title")]
-DryRun = Annotated[bool, Field(description="Write nothing, return the diff")]
+DryRun = Annotated[bool, Field(description="Only return the diff")]
 Force = Annotated[bool, Field(description="Write even what is known")]
 
 
@@ -69,7 +73,7 @@ class SearchFilters(Arguments):
     since: Since = None
     until: Until = None
     tag: Name | None = Field(None, description="A tag")
-    entity: Name | None = Field(None, description="Id of an entity that documents are linked to")
+    entity: Name | None = Field(None, description="Id of an entity with links to it")
 
 
 class KbSearch(Arguments):
@@ -95,16 +99,18 @@ class KbxLinks(Arguments):
 
 
 class KbxRelated(Arguments):
-    """Arguments of `kbx_related`."""
-
     id: Name = Field(description="Id or path")
     limit: int = Field(10, ge=1, le=100, description="Most results")
 
 
 class KbGet(Arguments):
-    id: Phrase | FactId = Field(description="Id of a result, a path, or a fact_id")
-    offset: int = Field(0, ge=0, le=100_000_000, description="Characters of content to skip")
-    max_chars: int = Field(50_000, ge=1, le=200_000, description="Most characters of content")
+    id: PageOrFact | None = Field(None, description="Id of a result, a path, or a fact_id")
+    ids: Annotated[list[PageOrFact], Field(min_length=1, max_length=20)] | None = Field(
+        None, description="Several, instead of id"
+    )
+    lines: Name | None = Field(None, description="Only these lines of the file: 10-40")
+    offset: int = Field(0, ge=0, le=100_000_000, description="Characters to skip")
+    max_chars: int = Field(50_000, ge=1, le=200_000, description="Most characters in all")
 
 
 class KbExperts(Arguments):
@@ -148,8 +154,6 @@ class KbxEntitySimilarField(Arguments):
 
 
 class KbxContext(Arguments):
-    """Arguments of `kbx_context`."""
-
     tokens: int = Field(2000, ge=100, le=100_000, description="Length of the answer")
 
 

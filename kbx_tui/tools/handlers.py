@@ -92,28 +92,59 @@ def search_data(kb: KnowledgeBase, args: KbSearch) -> Json:
 
 
 def get_data(kb: KnowledgeBase, args: KbGet) -> Json:
+    """Return facts and pages; together they have at most `max_chars` characters."""
+    if args.ids is None:
+        if args.id is None:
+            raise ConfigError("id is missing; ids reads several")
+        return _get(kb, args.id, args, args.max_chars)
+    if args.id is not None or args.lines is not None or args.offset:
+        raise ConfigError("id, lines and offset are for a single page; leave them out with ids")
+    pages, left = list[Json](), args.max_chars
+    for each in args.ids:
+        pages.append(_get(kb, each, args, left))
+        left -= len(pages[-1]["content"])
+    return {"pages": pages, "notes": []}
+
+
+def _get(kb: KnowledgeBase, wanted: str | int, args: KbGet, most: int) -> Json:
     """Return a fact, or a page as it is on disk and count it as opened. Raises NotFound."""
-    if isinstance(args.id, int) or args.id.isdecimal():
-        return _fact_data(kb, kb.pages.fact(int(args.id)))
+    if isinstance(wanted, int) or wanted.isdecimal():
+        return _fact_data(kb, kb.pages.fact(int(wanted)))
     documents = kb.documents
-    path, entity = documents.identify(args.id)
+    path, entity = documents.identify(wanted)
     page = documents.public_page(path) if path else None
     if page is None or page.is_hidden:
         if entity is None or path:
-            raise unknown_id(args.id)
+            raise unknown_id(wanted)
         return _data(entity.id, entity.type, entity, None, "")  # it has no page
     document, text = page.document, page.body
-    content = text[args.offset : args.offset + args.max_chars]
-    end = args.offset + len(content)
+    start, stop = args.offset, len(text)
+    if args.lines is not None:
+        start, stop = _span_of_lines(args.lines, text, document)
+    content = text[start : min(stop, start + most)]
+    end = start + len(content)
     if args.offset == 0:  # reading later parts does not count as opening
         documents.opened(path)
     document_id, kind = documents.ids([path])[path], entity.type if entity else document.kind
     return _data(document_id, kind, entity, document, content) | {
         "chunks_count": len(documents.chunk_lines([path]).get(path, ())),
         "total_chars": len(text),
-        "next_offset": end if content and end < len(text) else None,
+        "next_offset": end if end < len(text) else None,
         "notes": _newer_file(kb, page),
     }
+
+
+def _span_of_lines(lines: str, text: str, document: Document) -> tuple[int, int]:
+    """Return the places in the body of lines of the file, such as `10-40` or `10`."""
+    found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", lines.strip())
+    first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+    if not 1 <= first <= last:
+        raise ConfigError(f"lines {lines[:50]!r} is not valid: write them as 10-40")
+    rows, above = re.findall(r"[^\n]*\n|[^\n]+", text), document.body_line - 1
+    if first > above + len(rows):
+        raise ConfigError(f"{document.path} ends at line {above + len(rows):,}")
+    start, stop = (max(line - above, 0) for line in (first - 1, last))
+    return sum(map(len, rows[:start])), sum(map(len, rows[:stop]))
 
 
 def _fact_data(kb: KnowledgeBase, fact: Fact) -> Json:

@@ -48,7 +48,7 @@ _ALL = (
         (),
         "Read an entity or a document",
         "Return the text of a page with its role, team and members, or a fact with its status and "
-        "sources.",
+        "sources; several with ids.",
         arguments.KbGet,
         answers.KbGetAnswer,
     ),
@@ -176,8 +176,8 @@ def available_methods(*, allow_writes: bool) -> list[Method]:
 
 def input_schema(method: Method) -> dict[str, Any]:
     """Return the schema of the arguments, with definitions inlined and nothing nullable."""
-    about = method.arguments.__doc__ or f"Arguments of `{method.tool}`."
-    schema = method.arguments.model_json_schema(by_alias=True) | {"description": about}
+    schema = method.arguments.model_json_schema(by_alias=True)
+    schema.pop("description", None)  # of the class: the list of tools is read at every task
     return dict(sorted(_simplify(schema, drop_null=True).items()))
 
 
@@ -218,9 +218,9 @@ def _simplify(schema: dict[str, Any], *, drop_null: bool = False) -> dict[str, A
             rest = {key: value for key, value in node.items() if key != "$ref"}
             node = {**{k: v for k, v in target.items() if k != "description"}, **rest}
         if drop_null and {"type": "null"} in node.get("anyOf", ()):
-            (option,) = (option for option in node["anyOf"] if option != {"type": "null"})
+            options = [option for option in node["anyOf"] if option != {"type": "null"}]
             rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
-            return resolve({**option, **rest})
+            return resolve({**({"anyOf": options} if options[1:] else options[0]), **rest})
         properties = {name: resolve(value) for name, value in node.get("properties", {}).items()}
         return {
             key: properties if key == "properties" else resolve(value)

@@ -54,7 +54,7 @@ def test_help_shows_examples(kbx: CommandLine, name: str) -> None:
 def test_help_lists_every_command_once_in_five_sections(kbx: CommandLine) -> None:
     shown = kbx("--help").out.partition("Options:")[2]
     _, *sections = re.split(r"^(?=[A-Z][a-z ]+:$)", shown, flags=re.MULTILINE)
-    names = re.findall(r"^  ([a-z]+) ", "".join(sections), flags=re.MULTILINE)
+    names = re.findall(r"^  ([a-z-]+) ", "".join(sections), flags=re.MULTILINE)
     assert len(sections) == 5
     assert sorted(names) == sorted(program.commands)
 

@@ -85,13 +85,19 @@ def test_timeline_is_limited_and_refuses_a_malformed_date(base: Path, kbx: Comma
     assert len(ran.out.splitlines()) == 3
     assert "older entries left out" in ran.err
     assert "\x1b" not in kbx("timeline", "ada", "--kb", base).out
-    with KnowledgeBase(base) as kb, pytest.raises(ConfigError, match="not a date"):
-        kb.entities.timeline("ada", as_of="2026-99-99")
+    with KnowledgeBase(base) as kb:
+        with pytest.raises(ConfigError, match="not a date"):
+            kb.entities.timeline("ada", as_of="2026-99-99")
+        for limit in (0, -1):
+            with pytest.raises(OutOfRange, match="limit must be 1 or more"):
+                kb.entities.timeline("ada", limit=limit)
 
 
 def test_struck_fact_states_since_when_and_reads_back(tmp_path: Path) -> None:
     with KnowledgeBase(index_vault(tmp_path, FILES)) as kb:
         (fact,) = [fact for fact in kb.entities.facts() if fact.text == "Sails the north route"]
+        with pytest.raises(ConfigError, match="is dated 2026-03-01, so it cannot be superseded on"):
+            kb.pages.supersede_fact(fact.fact_id, date="2026-02-01")
         kb.pages.supersede_fact(fact.fact_id, text="Sails east", date="2026-05-01", force=True)
         page = (tmp_path / fact.path).read_text(encoding="utf-8")
         assert "- [2026-03-01] ~~Sails the north route~~ (superseded: 2026-05-01)\n" in page

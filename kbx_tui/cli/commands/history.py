@@ -12,6 +12,7 @@ from kbx_tui.cli.output import padded, print_result, say
 from kbx_tui.cli.write_output import print_versions
 from kbx_tui.errors import FileChanged, RecordDamaged
 from kbx_tui.formatting import format_count
+from kbx_tui.search.query_history import MAX_NAME
 from kbx_tui.tools.json_output import entry_json, picked
 
 
@@ -94,7 +95,7 @@ def list_saved() -> None:
         picked(query, names, opened=_when(query.at), documents=len(query.documents))
         for query in saved
     ]
-    width = max((cell_len(query.name) for query in saved), default=0)
+    width = min(max((cell_len(query.name) for query in saved), default=0), MAX_NAME)
     lines = (
         f"{padded(row['name'], width)}  {row['opened'] or '':<19}  {row['query']}" for row in data
     )

@@ -90,6 +90,8 @@ class UnknownName:
     similar: str
     speaks: bool = False
     """Whether it is that of someone who should speak, not of an entity."""
+    pages: tuple[str, ...] = ()
+    """Paths of some pages that the similar name is from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from kbx_tui.search.evidence.evidence import (
     EntityCandidate,
     Evidence,
     FeedbackDocument,
+    UnknownName,
 )
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_WEIGHT,
@@ -52,7 +53,13 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
-from kbx_tui.search.query.query_words import QueryWords, has_topic, topic_words_of, words_of
+from kbx_tui.search.query.query_words import (
+    VERB_FOLLOWS,
+    QueryWords,
+    has_topic,
+    topic_words_of,
+    words_of,
+)
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
@@ -345,7 +352,9 @@ class _Search:
             query=self._request.query,
             document_query=self._named.document_query,
             generation=self._generation.number,
-            scope=scoped.scope,
+            scope=replace(
+                scoped.scope, unknown_names=(*scoped.scope.unknown_names, *self._unheard_of())
+            ),
             entities=self._entities,
             links=tuple(links),
             paths=scoped.paths,
@@ -380,7 +389,7 @@ class _Search:
     def _find_spoken(self) -> AskedKind | None:
         """Return which documents hold what someone said, if the query asks for that."""
         generation, topic = self._generation, self._named.document_query
-        if names := self._dates.filters.values("said"):
+        if names := self._dates.filters.values("said", negated=False):
             asked = AskedSpeaker(names, "", topic if self._dates.text else "")
         else:
             found = generation.speakers.asked(self._named, generation.snapshot.entities)
@@ -445,6 +454,20 @@ class _Search:
                 corrections.append((word.text, meant))
                 text = text[: word.start] + meant + text[word.end :]
         return tuple(reversed(corrections)), text
+
+    def _unheard_of(self) -> Iterator[UnknownName]:
+        """Yield whom the query asks about, as in `what did Ada want`, if no document has the name.
+
+        Meaning finds something for any query, so the answer would seem to be about that person.
+        """
+        query, words = QueryWords(self._named.text), self._generation.words
+        named = [range(match.start, match.end) for match in self._named.matches]
+        for at, word in enumerate(query.words):
+            is_subject = query.before(at) in VERB_FOLLOWS or query.is_surely_asked_about(at)
+            is_name = is_subject and word.text.isalpha() and has_topic([word.folded])
+            is_known = is_common_word(word.folded) or words.is_held(word.folded)
+            if is_name and not is_known and not any(word.start in span for span in named):
+                yield UnknownName(word.text, "")
 
     def _meant_by(self, word: str) -> str:
         """Return the word of a document that a folded word is a misspelling of, or nothing.

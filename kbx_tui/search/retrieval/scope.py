@@ -90,7 +90,7 @@ def find_scope(
         elif typed.key == "said":
             spoken = np.zeros(len(flags), np.bool_)
             spoken[np.concatenate([rows_said(name) for name in typed.values])] = True
-            flags &= spoken
+            flags &= ~spoken if typed.is_negated else spoken
         else:
             matching = _typed_flags(snapshot, typed, named, rows_having)
             flags &= ~matching if typed.is_negated else matching

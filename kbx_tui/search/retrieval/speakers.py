@@ -52,6 +52,8 @@ ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")}
 _PLAIN = frozenset(("do", "does", "did"))
 """Auxiliaries of what is or was done: `what did Dana build` asks for what she did."""
 DIGITS = 6
+NAMES_KEPT = 64
+"""Names asked for whose labels are kept."""
 
 
 class SpokenPassage(NamedTuple):
@@ -68,7 +70,7 @@ class Speakers:
     def __init__(self, snapshot: Snapshot, entities: EntityNames) -> None:
         self._snapshot, self._entities = snapshot, entities
         self._meant: dict[str, tuple[Entity, ...]] = {}
-        self._labels: dict[str, Mapping[int, frozenset[str]]] = {}
+        self._labels: LruCache[str, Mapping[int, frozenset[str]]] = LruCache(NAMES_KEPT)
         self._turns = LruCache[int, Sequence[Turn]](TURNS_KEPT)
 
     @cached_property
@@ -89,6 +91,10 @@ class Speakers:
                 counts[speaker] += 1
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
+    def labelled(self, label: str) -> Sequence[int]:
+        """Return the rows in which someone speaks under a label."""
+        return self._rows_of.get(name_key(label), ())
+
     def rows(self, name: str) -> Rows:
         return np.array(sorted(self.labels(name)), np.int64)
 
@@ -106,7 +112,7 @@ class Speakers:
                 for row in self._rows_meant(key, rows, people, set(name_key(name).split())):
                     by_row[row].add(key)
             found = {row: frozenset(keys) for row, keys in by_row.items()}
-            self._labels[name] = found
+            self._labels.put(name, found)
         return found
 
     def _rows_meant(

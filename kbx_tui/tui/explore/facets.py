@@ -50,7 +50,11 @@ class FacetRow:
 
 
 def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
-    """Return the values of the facets; those that a filter of the query names alone are on."""
+    """Return the values of the facets; those that a filter of the query names alone are on.
+
+    A value with controls, such as a folder with an escape sequence, is left out: no query line can
+    hold it.
+    """
     on = [each for each in request.read_filters(query).filters if len(each.values) == 1]
     return tuple(
         FacetRow(
@@ -61,6 +65,7 @@ def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
             is_on=any(_is_for(each, value.key, value.value) for each in on),
         )
         for value in facets.values
+        if safe_line(value.value) == value.value
     )
 
 
@@ -94,7 +99,7 @@ def _without(query: str, key: request.Key, value: str = "") -> str:
 
 
 def _is_for(typed: request.TypedFilter, key: request.Key, value: str) -> bool:
-    is_single = typed.key == key and len(typed.values) == 1
+    is_single = typed.key == key and len(typed.values) == 1 and not typed.is_negated
     return is_single and request.is_same_value(key, typed.values[0], value)
 
 

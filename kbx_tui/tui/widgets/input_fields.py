@@ -37,6 +37,10 @@ class OrderedInput(Input):
         super().__init__(placeholder=placeholder, compact=True, select_on_focus=select_on_focus)
         self.cursor_blink = False
 
+    def validate_value(self, value: str) -> str:
+        """Return a text as the field holds it: a path or a file of state may hold controls."""
+        return safe_line(value)
+
     async def on_key(self, event: events.Key) -> None:
         active = self.screen.active_bindings.get(event.key) if event.key in EDITING else None
         if active and active.node is self and active.binding.action == EDITING[event.key]:

@@ -99,6 +99,7 @@ def test_a_known_type_without_documents_finds_nothing(kbx: CommandLine, demo_kb_
         (["undo", "99"], 7, "there is no write 99"),
         (["undo", "0"], 2, "0"),
         (["dedup", "no-such-file"], 4, "cannot be read"),
+        (["dedup", "/dev/null"], 4, "/dev/null cannot be read"),
         (["dedup", "x", "--scan"], 2, "--scan"),
         (["dedup", "--scan", "--apply"], 2, "--scan only searches"),
         (["dedup", "kbx.toml", "--path", "memory"], 2, "--path requires --scan"),
@@ -220,6 +221,15 @@ def test_closed_pipe_is_not_an_error(demo_kb_path: Path, form: str) -> None:
     assert finished.stderr == ""
     assert len(finished.stdout) == 1
     assert finished.returncode in (0, 141)  # 0 when all was written before the pipe closed
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
+def test_output_closed_before_the_start_is_not_an_error(demo_kb_path: Path) -> None:
+    command = f"{sys.executable} -m kbx_tui search migration --fast --kb {demo_kb_path} >&- <&-"
+    finished = subprocess.run(
+        ["bash", "-c", command], capture_output=True, env=program_environment({}), check=False
+    )
+    assert (finished.returncode, finished.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -256,6 +256,11 @@ def test_saved_queries_are_listed_and_removed(kbx: CommandLine, demo_copy: Path)
     assert (row["name"], row["query"]) == ("open incidents", "error code 5032")
     assert row["documents"] > 0
     assert "open incidents  20" in kbx(*where, "saved").out
+    log = demo_copy / ".kbx" / "saved_queries.jsonl"
+    own = log.read_bytes()
+    log.write_bytes(own + json.dumps({"name": "N" * 10_000, "query": "x", "at": 1.0}).encode())
+    assert len(kbx(*where, "saved").out) < 11_000
+    log.write_bytes(own)
     search = ("--kb", str(demo_copy), "search", "--fast", "--explain", "--json")
     ran = kbx(*search, "--saved", "open incidents", "--limit", "3").json
     assert ran["results"] == kbx(*search, "error code 5032", "--limit", "3").json["results"]

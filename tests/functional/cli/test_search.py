@@ -245,12 +245,12 @@ def test_lists_are_printed_as_tables_and_paths(kbx: CommandLine, demo_kb_path: P
 def test_table_holds_hostile_text_as_text() -> None:
     rows: list[dict[str, Any]] = [
         {"path": "a|b.md", "text": '=HYPERLINK("x")\x1b[2J\nend', "n": -1.5},
-        {"path": None},
+        {"path": None, "text": "\uff1d1+1"},
     ]
     assert table_text(rows, "csv").splitlines() == [
         "path,text,n",
         'a|b.md,"\'=HYPERLINK(""x"") end",-1.5',
-        ",,",
+        ",'\uff1d1+1,",
     ]
     assert "a\\|b.md" in table_text(rows, "markdown")
     assert table_text(rows, "paths") == "a|b.md"

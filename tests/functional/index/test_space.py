@@ -3,6 +3,7 @@
 import shutil
 from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import lancedb
 import numpy as np
@@ -51,6 +52,24 @@ def test_no_table_keeps_former_rows(base: Path, monkeypatch: pytest.MonkeyPatch)
         KnowledgeBase(base).index()
         files = {table: data_files(base, table) for table in INDEX_TABLES}
         assert max(files.values()) <= 2, files  # meta is written last
+
+
+def test_an_open_index_keeps_nothing_of_former_versions_in_memory(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions, connect = [], lancedb.connect
+
+    def noted(uri: str, **options: Any) -> Any:
+        sessions.append(options.setdefault("session", lancedb.Session()))
+        return connect(uri, **options)
+
+    monkeypatch.setattr(lancedb, "connect", noted)
+    kb = KnowledgeBase(base)
+    for number in range(2):
+        edit(base, number)
+        kb.index()
+    assert sessions
+    assert [session.approx_num_items for session in sessions] == [0] * len(sessions)
 
 
 def test_files_of_a_killed_run_are_deleted_when_they_take_much(

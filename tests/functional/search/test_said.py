@@ -13,8 +13,9 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.knowledge.turns import Turn, turns_of
-from kbx_tui.search.request import read_filters, unfinished_filter
+from kbx_tui.search.request import SearchRequest, read_filters, unfinished_filter
 from kbx_tui.search.retrieval import speakers
+from kbx_tui.search.retrieval.speakers import NAMES_KEPT
 from tests.functional.vaults import index_vault, write_vault
 
 FILES = sorted((Path(__file__).parents[1] / "transcripts").glob("*.txt"))
@@ -130,6 +131,18 @@ def test_meetings_in_which_someone_speaks_are_narrowed_to_by_any_surface(
     assert (unfinished.completed("priya-shah"), unfinished.rest) == ("fee said:@priya-shah", "fee")
 
 
+def test_meetings_in_which_someone_speaks_are_left_out_by_a_minus(kb: KnowledgeBase) -> None:
+    response = kb.search("fee -said:@priya", explain=True)
+    assert response.meta.typed_filters == ("-said:@priya",)
+    paths = {each.path for each in response.results}
+    assert {path for path in FILES_OF_BASE if path.startswith("meetings/")}.isdisjoint(paths)
+    assert "notes/fee.md" in paths
+    assert all(each.explain["lowered_reason"] is None for each in response.results)
+    unfinished = unfinished_filter("fee -said:@pr")
+    assert unfinished is not None
+    assert (unfinished.completed("priya-shah"), unfinished.rest) == ("fee -said:@priya-shah", "fee")
+
+
 def test_turns_of_a_meeting_are_read_once(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +162,18 @@ def test_an_unknown_speaker_is_named_with_the_nearest(kb: KnowledgeBase) -> None
     response = kb.search("fee said:@danna")
     assert not response.results
     assert "nobody speaks under the name danna; did you mean Dana Kim?" in response.meta.notes
+
+
+def test_why_not_names_the_option_that_leaves_a_document_out(kb: KnowledgeBase) -> None:
+    answer = kb.why_not(SearchRequest("fee", said=["Priya Shah"]), "notes/fee.md")
+    assert [change.text for change in answer.changes] == ["whoever speaks"]
+
+
+def test_names_asked_for_are_forgotten(kb: KnowledgeBase) -> None:
+    speakers = kb._session.fresh_index().generation().speakers
+    for number in range(2 * NAMES_KEPT):
+        speakers.labels(f"Dana {number}")
+    assert len(speakers._labels) == NAMES_KEPT
 
 
 def test_what_is_redacted_of_a_turn_is_said_to_no_agent(tmp_path: Path) -> None:

@@ -462,3 +462,19 @@ def test_a_misspelt_word_is_corrected_unless_it_is_to_be_searched_for_as_typed(
 
 def test_search_itself_completes_nothing(demo: KnowledgeBase) -> None:
     assert demo.search("migr", fast=True).results != demo.search("migration", fast=True).results
+
+
+@pytest.mark.parametrize(
+    ("query", "unknown"),
+    [
+        ("what did Zorblax say about the rollback", ["no entity is called Zorblax"]),
+        ("what did zorblax want", ["no entity is called zorblax"]),
+        ("what did Alice say about the rollback", []),
+        ("how do I read the rollback plan", []),
+    ],
+)
+def test_a_name_that_no_document_has_is_said_to_be_unknown(
+    kb: KnowledgeBase, query: str, unknown: list[str]
+) -> None:
+    notes = kb.search(query).meta.notes
+    assert [note for note in notes if note.startswith("no entity is called")] == unknown

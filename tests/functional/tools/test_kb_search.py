@@ -217,6 +217,38 @@ def test_long_page_is_read_in_parts(demo: EngineWorker) -> None:
     assert get(demo, id="person:alice-chen", offset=10**6)["content"] == ""
 
 
+def test_lines_of_a_page_are_those_of_its_file(demo: EngineWorker, tools_demo: Path) -> None:
+    page = "memory/people/alice-chen.md"
+    rows = (tools_demo / page).read_text(encoding="utf-8").splitlines(keepends=True)
+    top = rows.index("# Alice Chen\n") + 1
+    whole = get(demo, id=page)["content"]
+    assert get(demo, id=page, lines=f"{top}-{top + 6}")["content"] == "".join(
+        rows[top - 1 : top + 6]
+    )
+    part = get(demo, id=page, lines=f"{top + 2}")
+    assert part["content"] == rows[top + 1]
+    rest = get(demo, id=page, offset=part["next_offset"])["content"]
+    assert whole.endswith(part["content"] + rest)
+    assert get(demo, id=page, lines="1-999999999")["content"] == whole
+    for lines in ("0", "9-3", "x", "", f"{len(rows) + 1}"):
+        answer = demo.answer("kb.get", {"id": page, "lines": lines})
+        assert answer.json["error"]["type"] == "VALIDATION", lines
+
+
+def test_several_are_read_at_once_within_one_limit(demo: EngineWorker) -> None:
+    ids = ["person:alice-chen", "memory/people/marek-dvorak.md"]
+    alice, marek = (get(demo, id=each) for each in ids)
+    assert get(demo, ids=ids)["pages"] == [alice, marek]
+    length = len(alice["content"])
+    first, second = get(demo, ids=ids, max_chars=length)["pages"]
+    assert first == alice
+    assert (second["content"], second["next_offset"]) == ("", 0)
+    unknown = {"ids": [*ids, "nobody"]}
+    calls: list[dict[str, Any]] = [{}, {"ids": []}, unknown, {"id": ids[0], "ids": ids}]
+    for wrong in calls:
+        assert demo.answer("kb.get", wrong).json["error"]["type"] == "VALIDATION"
+
+
 @pytest.mark.parametrize(
     "document_id",
     [

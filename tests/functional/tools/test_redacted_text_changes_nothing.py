@@ -98,6 +98,8 @@ def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "kbx_search", {"query": "lighthouse", "pin": [f"{word} Sand"]}
         yield "kb_experts", {"topic": f"lighthouse {word}", "weight": "relevance"}
         yield "kb_get", {"id": f"memory/notes/{word}.md"}
+        yield "kb_get", {"id": f"memory/notes/{word}.md", "lines": "3-6"}
+        yield "kb_get", {"ids": [f"memory/notes/{word}.md", f"team:{word}"]}
         yield "kb_get", {"id": f"team:{word}"}
         yield "kbx_links", {"id": f"{word} Sand"}
         for field in ("role", "codename", "team", "aliases", "plan", "facts"):

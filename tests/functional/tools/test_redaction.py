@@ -503,3 +503,41 @@ def test_a_filter_by_a_redacted_alias_is_answered_like_one_by_an_unknown_name(
     of_vera = engine.answer("kbx.links", {"id": "memory/people/vera-sand.md"}).json
     assert [link["path"] for link in of_vera["backlinks"]] == lamp
     engine.close()
+
+
+ROSE = "memory/people/rose.md"
+LINKED = "Boats are mended here, of wood. [[hub]]\n"
+TURNS = "Quentin Zorro: It rains.\n\nVera: Yes.\n\nQuentin Zorro: And snows.\n"
+RAIN = f"---\ntype: meeting\nzebrakey: 1\n---\n# Rain\n\n{TURNS}"
+PAGES_AND_MARKED = {
+    "memory/one.md": f"# One\n\n{LINKED}",
+    "memory/two.md": f"# Two\n\n{LINKED}",
+    "memory/hub.md": "# Secret merger\n\nDue in May.\n",
+    "memory/three.md": "# Three\n\nRose Quill sails to the island.\n",
+    "memory/four.md": "# Four\n\nRose Quill sails to the island.\n",
+    ROSE: "# Rose Quill\n\nBakes.\n",
+    "memory/rain.md": RAIN,
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "tool", "params", "hidden"),
+    [
+        ("memory/hub.md", "kbx.related", {"id": "memory/one.md", "limit": 1}, "Secret merger"),
+        (ROSE, "kbx.related", {"id": "memory/three.md", "limit": 1}, "Rose Quill"),
+        ("memory/rain.md", "kbx.search", {"query": "said:@quentin-zoro"}, "Quentin Zorro"),
+        ("memory/rain.md", "kbx.search", {"query": "boats zebrakei:1", "fast": True}, "zebrakey"),
+    ],
+)
+def test_no_reason_or_note_is_from_another_page_that_was_just_marked(
+    tmp_path: Path, page: str, tool: str, params: dict[str, Any], hidden: str
+) -> None:
+    with KnowledgeBase(index_vault(tmp_path, PAGES_AND_MARKED)) as kb:
+        kb.index()
+        answer = json.dumps(call(kb, tool, params))
+        assert hidden in answer
+        assert page not in answer
+        text = PAGES_AND_MARKED[page].removeprefix("---\n")
+        rest = text if page == "memory/rain.md" else f"---\n{text}"
+        (tmp_path / page).write_text(f"---\nredacted: true\n{rest}", "utf-8")
+        assert hidden not in json.dumps(call(kb, tool, params))

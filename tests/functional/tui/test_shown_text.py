@@ -16,6 +16,7 @@ from kbx_tui.tui.dedup.panes import KnownList
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.experts.screen import ExpertList, TopicLine
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
+from kbx_tui.tui.explore.facets import FacetList
 from kbx_tui.tui.explore.inputs import PathChoices, PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
@@ -203,6 +204,19 @@ async def test_hostile_pasted_query_has_no_effect(hostile: Path, size: Size) -> 
         await driver.until(lambda: "recent queries" in driver.screen_text() or size == TINY)
         await assert_harmless(driver)
         await driver.press("up")
+        await assert_harmless(driver)
+
+
+async def test_hostile_facets_have_no_effect(hostile: Path) -> None:
+    async with running_hostile(hostile, WIDE) as driver:
+        await driver.ask("quokka")
+        await driver.press("down", "D")
+        await driver.until_shown(FacetList, "Folders")
+        facets = driver.app.screen.query_one(FacetList)
+        row = max(number for number, row in enumerate(facets.rows) if row.kind == "in")
+        await driver.press("home", *["down"] * row, "enter")
+        await driver.until(lambda: "in:" in driver.view.query)
+        assert driver.titles
         await assert_harmless(driver)
 
 

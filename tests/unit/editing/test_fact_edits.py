@@ -126,6 +126,17 @@ def test_struck_fact_reads_as_superseded(line: str, expected: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("date", "struck"),
+    [("2026-03-05", "2026-03-05"), ("2026-02-05", "2026-03-01"), ("", "2026-03-01")],
+)
+def test_no_fact_is_struck_before_its_own_day(date: str, struck: str) -> None:
+    page = f"## Facts\n- {f'[{date}] ' if date else ''}old text\n"
+    assert f"~~ (superseded: {struck})" in edited(
+        page, StrikeFact(fact_in(page, "old text"), "2026-03-01")
+    )
+
+
 @pytest.mark.parametrize("box", ["[ ] ", ""])
 def test_ticked_item_reads_as_done(box: str) -> None:
     page = f"# Ada\n\n## Open Items\n- {box}[2026-03-01] send the plan (from: Kickoff)\n"

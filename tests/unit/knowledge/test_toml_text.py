@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -32,3 +33,10 @@ def test_what_cannot_be_read_is_one_kind_of_error(text: str) -> None:
 
 def test_the_limit_is_above_what_people_write() -> None:
     assert load_toml(".".join("a" * KEY_PARTS) + " = 1")
+
+
+@pytest.mark.parametrize("text", ['x = "{}"', 'x = """\n{}"""'])
+def test_a_string_of_very_many_escaped_quotation_marks_is_read_at_once(text: str) -> None:
+    began = time.process_time()
+    load_toml(text.format('\\"' * 200_000))
+    assert time.process_time() - began < 10.0  # minutes where a scan begins at each of them

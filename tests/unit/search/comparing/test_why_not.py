@@ -1,11 +1,13 @@
 """Each proposed change brings the document into the top, and none smaller of its kind does."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kbx_tui.api.queries import NO_FILTER
+from kbx_tui.errors import KbxError
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RerankerScores
 from kbx_tui.search.ranking.rank import rank
@@ -240,3 +242,18 @@ def test_effects_are_those_of_the_changes_and_grow(case: tuple[Evidence, Tuning,
     assert sizes == sorted(sizes)
     for effect in effects:
         assert answer.path in [change.path for change in effect.comparison.gained]
+
+
+def test_each_filter_of_a_request_can_be_dropped() -> None:
+    plain = SearchRequest("x")
+
+    def is_filter(name: str) -> bool:
+        for value in ("2026", ["2026"]):
+            try:
+                return replace(plain, **{name: value}).filters != plain.filters  # type: ignore[arg-type]
+            except (TypeError, KbxError):
+                continue
+        return False
+
+    names = {each.name for each in fields(SearchRequest)} - {"query", "muted_documents"}
+    assert set(filter(is_filter, names)) == NO_FILTER.keys() - {"path"}

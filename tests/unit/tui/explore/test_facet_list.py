@@ -27,6 +27,7 @@ FACETS = Facets(
 def test_a_value_that_the_query_names_alone_is_on() -> None:
     query = "soil tag:garden tag:idea,garden"
     assert [row.is_on for row in facet_rows(FACETS, query)] == [True, False, False]
+    assert not any(row.is_on for row in facet_rows(FACETS, "soil -tag:garden"))
 
 
 def test_choosing_a_value_adds_its_filter_and_again_removes_it() -> None:

@@ -57,7 +57,8 @@ def test_a_word_in_redacted_text_is_answered_like_one_that_is_nowhere(worker: En
         for word in (SECRET, "qwyjibo")
     )
     assert any(note.startswith("nothing found in 3 documents") for note in unknown["notes"])
-    for count in ("total_matched", "total_below_floor", "in_scope", "notes"):
+    assert secret["notes"] == [note.replace("qwyjibo", SECRET) for note in unknown["notes"]]
+    for count in ("total_matched", "total_below_floor", "in_scope"):
         assert secret[count] == unknown[count], count
 
 

@@ -44,8 +44,8 @@ NEAREST = 6
 OTHERS = 2
 """Most facts of other entities that the pair model is asked about: those that look the same."""
 UNRELATED = 2
-"""The most of the nearest that share no word with the draft and are not near it by vector: an update in
-other words (`Has moved to Lund`) is among the first, and each costs time."""
+"""The most of the nearest that share no word with the draft and are not near it by vector: an
+update in other words (`Has moved to Lund`) is among the first, and each costs time."""
 
 
 def check_drafts(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
     from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
     from kbx_tui.drafting.texts import Difference
-    from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
+    from kbx_tui.similarity.pair_score import PairSimilarity
 
 
 CHECKING = ("·", "checking")

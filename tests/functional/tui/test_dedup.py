@@ -67,7 +67,7 @@ async def test_after_enter_keys_decide_and_the_new_line_is_in_sight(
         await review.press("enter")
         await review.driver.until_focused(DraftList)
         await review.checked()
-        await review.driver.until_shown(DiffPane, "- │ - [2025-11-04] Leads the platform team")
+        await review.driver.until_shown(DiffPane, "- - [2025-11-04] Leads the platform team")
         await review.driver.until_shown(DiffPane, "Alice Chen leads the growth")
         await review.press("minus")
         await review.until(lambda: review.actions == ["skip"])

@@ -73,7 +73,7 @@ async def test_after_enter_keys_decide_and_the_new_line_is_in_sight(
         await review.until(lambda: review.actions == ["skip"])
 
 
-def test_a_contradicting_fact_of_another_page_is_no_duplicate(demo_copy: Path) -> None:
+def test_a_contradiction_on_another_page_is_never_called_a_duplicate(demo_copy: Path) -> None:
     drafts = drafts_from_text("Alice Chen leads the growth team\n")
 
     def relations() -> dict[str, str]:
@@ -491,6 +491,7 @@ async def test_name_of_a_file_typed_as_a_draft_is_asked_about(demo_copy: Path) -
         await review.driver.until_shown(DraftLine, "names a file · enter loads its drafts")
         await review.press("escape", "enter")  # it is a draft after all
         await review.until(lambda: [row.text for row in review.rows] == ["drafts.md"])
+        await review.press("slash")
         await review.driver.write("./drafts.md")
         await review.press("enter", "enter")
         await review.until(lambda: len(review.rows) == 8)

@@ -14,9 +14,10 @@ from difflib import get_close_matches
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from kbx_tui.api.entities import Entities
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
-from kbx_tui.errors import EmbeddingError, NotFound
+from kbx_tui.errors import EmbeddingError, NotFound, UnknownEntity
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.path_filter import complete, holds, nearest_path, similar_paths
 from kbx_tui.index.snapshot import Snapshot
@@ -572,12 +573,25 @@ class Links:
         except ValueError:  # the path holds a NUL
             return False
 
+    def _entity_page(self, name: str) -> Destination | None:
+        """Return where an entity's name leads, with or without `@`; None for an unknown name.
+
+        Raises Ambiguous, and UnknownEntity for a name with `@`.
+        """
+        try:
+            entity = Entities(self._session).resolve(name.removeprefix("@"))
+        except UnknownEntity:
+            if name.startswith("@"):
+                raise
+            return None
+        return Destination(entity.path, entity.id)
+
     def _path(self, name: str) -> str:
         documents = Documents.of(self._session)
         try:
             path, entity = documents.identify(name)
         except NotFound:
-            found = self.follow(name, "")
+            found = self.follow(name, "") or self._entity_page(name)
             if found is None:
                 near = nearest_path(name, documents.paths())
                 if not (near or name.endswith(".md")):

@@ -25,7 +25,7 @@ from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
-from kbx_tui.similarity.judging import CERTAIN
+from kbx_tui.similarity.judging import CERTAIN, DUPLICATE
 from kbx_tui.similarity.pair_score import (
     FLOOR,
     MAX_TEXT,
@@ -41,9 +41,11 @@ from kbx_tui.similarity.similarity_engine import SimilarityEngine
 MATCHES = 8
 NEAREST = 6
 """Known texts of a draft that the pair model is asked about, those with the highest scores."""
+OTHERS = 2
+"""Most facts of other entities that the pair model is asked about: those that look the same."""
 UNRELATED = 2
-"""The most of them that share no word with the draft and are not near it by vector: an update in
-other words (`Has moved to Lund`) is among the first, and each costs time."""
+"""The most of the nearest that share no word with the draft and are not near it by vector: an
+update in other words (`Has moved to Lund`) is among the first, and each costs time."""
 
 
 def check_drafts(
@@ -124,8 +126,12 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
 
 
 def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[DraftCheck]:
-    """Return the checks with what the pair model says of the texts that decide, in one batch."""
-    asked = {id(known.pair): known for check in checks for known in _deciding(check)}
+    """Return the checks with what the pair model says of their nearest texts, in one batch."""
+    asked = {
+        id(known.pair): known
+        for check in checks
+        for known in (*_deciding(check), *_alike_of_others(check))
+    }
     judged = engine.judge([_with_key(known) for known in asked.values()])
     pairs = dict(zip(asked, judged, strict=True))
     notes = (engine.judging_note,) if engine.judging_note else ()
@@ -152,6 +158,19 @@ def _deciding(check: DraftCheck) -> list[SimilarityMatch | BatchMatch]:
 
     nearest = nlargest(NEAREST, related, key=rank)
     return [*nearest, *nlargest(min(UNRELATED, NEAREST - len(nearest)), others, key=rank)]
+
+
+def _alike_of_others(check: DraftCheck) -> list[SimilarityMatch]:
+    """Return the nearest facts of other entities that score as duplicates.
+
+    They decide nothing, but are not to be called the same where the model sees a contradiction.
+    """
+    alike = [
+        match.known
+        for match in check.matches
+        if not (match.is_own or match.is_of_another) and match.known.score >= DUPLICATE
+    ]
+    return nlargest(OTHERS, alike, key=lambda known: known.score)
 
 
 def _is_named_field(text: str, known: SimilarityMatch | BatchMatch) -> bool:

@@ -32,7 +32,7 @@ def _live(command: Command) -> Iterator[Binding]:
             command.keys,
             command.action,
             command.label,
-            show=command.bar,
+            show=bool(command.bar),
             tooltip=command.help,
             priority=command.scope not in ("app", "overlay") and not command.in_turn,
             id=command.id,

@@ -34,7 +34,8 @@ class Command:
     help: str
     """A sentence without a full stop, for the help screen and the palette."""
     _: KW_ONLY
-    bar: bool = False
+    bar: bool | Literal["small"] = False
+    """Whether the key bar shows it; `small`: only where one pane is shown at a time."""
     pair: str = ""
     """Id of the command for the opposite direction; the key bar shows both keys together."""
     palette: bool | None = None
@@ -144,6 +145,8 @@ COMMANDS: tuple[Command, ...] = (
             "type a query", bar=True, palette=True),
     Command("screen", "focus.path", "f", "focus_path", "path",
             "search in one folder only", palette=True),
+    Command("screen", "why.toggle", "x", "toggle_why", "why",
+            "show or hide how a result gets its score", bar="small", palette=True),
     Command("screen", "focus.entities", "e", "focus_entities", "entities",
             "go to the entities", bar=True, palette=True),
     Command("screen", "alpha.less", "left_square_bracket", "slide('alpha', -5)", "alpha",
@@ -161,8 +164,6 @@ COMMANDS: tuple[Command, ...] = (
             palette=True),
     Command("screen", "compare", "d", "compare", "compare",
             "show the results under the settings A beside the current ones", palette=True),
-    Command("screen", "why.toggle", "x", "toggle_why", "why",
-            "show or hide how a result gets its score", palette=True),
     Command("screen", "undo", "z", "undo", "undo",
             "undo the last change of sliders, path, dates, mode or entities, or the last grade",
             palette=True),
@@ -339,7 +340,7 @@ COMMANDS: tuple[Command, ...] = (
             "accept the line, as its title says", bar=True, in_turn=True),
     Command("draft_line", "draft_line.complete", "tab", "complete", "complete",
             "complete a file name; without a completion, go to the next pane"),
-    Command("draft_line", "draft_line.leave", "escape", "screen.leave_field", "drafts",
+    Command("draft_line", "draft_line.leave", "escape", "screen.leave_field", "keys",
             "leave the line; letters are then commands", bar=True),
     Command("draft_line", "draft_line.down", "down", "screen.leave_field", "drafts",
             "go to the drafts"),

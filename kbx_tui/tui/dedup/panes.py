@@ -100,7 +100,7 @@ class DraftLine(PathInput):
         if text:
             self._take(text)
         # The name of a file may be wrong, so it stays until the file is loaded.
-        return not text or self.use not in ("new", "file", "named")
+        return self.use not in ("file", "named") or not text
 
     def show_text(self, text: str) -> None:
         self.value = text
@@ -322,32 +322,44 @@ class DiffPane(TextPane):
 
     reason = ""
     lines: tuple[str, ...] = ()
-    _first_change = 0
 
     def explain(self, reason: str) -> None:
         self.reason = reason
         self.rebuild_lines()
 
     def show(self, lines: tuple[str, ...]) -> None:
-        self.lines = lines
         paths = [line.removeprefix("+++ ") for line in lines if line.startswith("+++ ")]
+        self.lines = changed_lines(lines, with_paths=len(paths) > 1)
         self.border_subtitle = Content(", ".join(paths))
         self.rebuild_lines()
-        is_hidden = self._first_change >= self.visible_height
-        self.scroll_to_line(self._first_change - 1 if is_hidden else 0)
+        self.scroll_to_line(0)
 
     def build(self, width: int) -> list[Line]:
         room = max(width - 1, 8)
-        rows: list[Line] = []
+        rows: list[Line] = [
+            (Span(f" {row}", diff_look(line)),)
+            for line in self.lines
+            for row in diff_rows(line, room)
+        ]
         if self.reason:
-            rows = [*((Span(f" {row}", "dim"),) for row in wrap(self.reason, room)), BLANK]
-        self._first_change = 0
-        for line in self.lines:
-            look = diff_look(line)
-            if look in ("entity", "bad") and not self._first_change:
-                self._first_change = len(rows)
-            rows += [(Span(f" {row}", look),) for row in diff_rows(line, room)]
+            rows += [BLANK] if rows else []
+            rows += [(Span(f" {row}", "dim"),) for row in wrap(self.reason, room)]
         return rows
+
+
+def changed_lines(diff: Sequence[str], *, with_paths: bool) -> tuple[str, ...]:
+    """Return the lines of a diff that change, below the line before the first of them.
+
+    All of the diff is shown before it is written.
+    """
+    shown: list[str] = []
+    for before, line, after in zip(("", *diff), diff, (*diff[1:], ""), strict=False):
+        is_old_path = line.startswith("--- ") and after.startswith("+++ ")
+        if is_old_path or line.startswith(("@@", "+++ ")):
+            shown += [line] if with_paths and line.startswith("+++ ") else []
+        elif line[:1] != " ":
+            shown += [before, line] if not shown and before.strip() else [line]
+    return tuple(shown)
 
 
 def diff_rows(line: str, width: int) -> list[str]:

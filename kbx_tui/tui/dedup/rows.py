@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
     from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
     from kbx_tui.drafting.texts import Difference
-    from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
+    from kbx_tui.similarity.pair_score import PairSimilarity
 
 
 CHECKING = ("·", "checking")
@@ -181,22 +181,28 @@ def known_rows(
 
     def row(
         text: str,
-        pair: PairSimilarity | SimilarityMatch,
+        pair: PairSimilarity,
         place: str,
         *,
         is_known: bool,
         is_first: bool,
         decides: bool = True,
     ) -> KnownRow:
+        relation: str = pair.relation
+        why = "" if relation == "exact" else safe_line(pair.judgement.reason)
+        if decides:
+            relation = relation_words(relation, is_known=is_known)
+        elif relation == "duplicate" and pair.judged is None:
+            relation, why = "similar", ""  # by its score alone
         return KnownRow(
             text=safe_line(text),
             score=pair.score,
-            relation=relation_words(pair.relation, is_known=is_known) if decides else pair.relation,
+            relation=relation,
             decides=decides,
             is_first=is_first,
             place=place,
             details=f"raw {format_score(pair.cosine)}  words {format_score(pair.signals.tokens)}",
-            why="" if pair.relation == "exact" else safe_line(pair.judgement.reason),
+            why=why,
             difference=difference(safe_line(check.text), safe_line(text), pair.conflicts),
         )
 
@@ -214,7 +220,7 @@ def known_rows(
         is_found = check.draft.stands_for is not None  # a scan compares with all entities
         fact = row(
             known.text,
-            known,
+            known.pair,
             place,
             is_known=known.pair.is_known(known.threshold if threshold is None else threshold),
             is_first=match is verdict.match,

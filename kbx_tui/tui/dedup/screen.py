@@ -45,7 +45,7 @@ class Dedup(ModeScreen):
         drafts.border_title, known.border_title = "Drafts", "Known, closest first"
         diff.border_title = "What would be written"
         known.empty_state = panes.no_draft_selected
-        yield panes.DraftLine(self.model.add_line)
+        yield panes.DraftLine(self._add_line)
         with Horizontal(id="review"):
             with Vertical(id="drafts"):
                 yield drafts
@@ -107,6 +107,7 @@ class Dedup(ModeScreen):
         drafts.border_title = f"Drafts ({len(view.rows)})" if view.rows else "Drafts"
         drafts.border_subtitle = view.summary
         drafts.show(view.rows)
+        self.set_class(not view.rows, "-empty")
         if not view.rows:
             self._show_known("", ())
             self.query_one(panes.DiffPane).explain("")
@@ -180,6 +181,10 @@ class Dedup(ModeScreen):
             self.line.ask_for("named", self.model.load, name, self.model.complete_file)
         elif self.line.submit():
             self.action_leave_field()
+
+    def _add_line(self, text: str) -> None:
+        self.model.add_line(text)
+        self.query_one(panes.DraftList).go_to(self.model.drafts[-1].id)
 
     @on(panes.DraftLine.Pasted)
     def paste_lines(self, event: panes.DraftLine.Pasted) -> None:

@@ -441,18 +441,13 @@ def _chip(text: str) -> Line:
 
 
 class MeasureLine(LineWidget):
-    def show(self, judging: JudgingModel, keymap: Keymap, *, is_asked: bool) -> None:
-        """Show search quality, or how to see it while the user has not asked for it."""
-        wordings = _measure_wordings(judging, keymap, is_asked=is_asked)
+    def show(self, judging: JudgingModel, *, is_asked: bool) -> None:
+        """Show search quality, once the user has asked for it by a grade or a setting."""
+        wordings = _measure_wordings(judging) if judging.queries and is_asked else ()
         self.show_line(lambda width: (Span(f" {longest_fitting(wordings, width - 2)}", "dim"),))
 
 
-def _measure_wordings(judging: JudgingModel, keymap: Keymap, *, is_asked: bool) -> tuple[str, ...]:
-    if not (judging.queries and is_asked):
-        keys = f"{keymap.key_of('grade.menu')} grades a result"
-        more = f"{keys}, {keymap.key_of('judge.next')} goes to the next"
-        most = f"{more}; then search quality shows here"
-        return (most, more, keys) if keymap.offers("grade.0") else ()
+def _measure_wordings(judging: JudgingModel) -> tuple[str, ...]:
     if any(settings and settings.is_fast for settings in (judging.pinned, judging.current)):
         return ("a fast search is not measured",)
     if judging.measured is not None:

@@ -70,7 +70,7 @@ class ResultList(RowsView[ResultRow]):
         self._best = 1.0
         self._shared: list[int] = []
         """Number of leading characters that each title shares with a neighbour's."""
-        self._sought = ""
+        self._sought = self._watched = ""
         self._count = self._judged = ""
         self._covered = 0
         self.marked = ""
@@ -127,6 +127,21 @@ class ResultList(RowsView[ResultRow]):
 
     def seek(self, path: str) -> None:
         self._sought = path
+
+    def watch_row(self, path: str) -> None:
+        """Keep a row in view until the user moves the cursor; an empty path ends that."""
+        if path != self._watched:
+            self._watched = path
+            self.show_cursor()
+
+    def show_cursor(self) -> None:
+        super().show_cursor()
+        paths = [] if self.chosen else [result.path for result in self.rows]
+        if self._watched in paths:
+            row = paths.index(self._watched)
+            last = max((y for y, slot in enumerate(self._slots) if slot[:1] == (row,)), default=0)
+            if (top := last - self.visible_height + 1) > self.scroll_offset.y:
+                self.scroll_to_line(top)
 
     def go_to(self, path: str) -> None:
         for row, result in enumerate(self.rows):

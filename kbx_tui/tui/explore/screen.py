@@ -200,8 +200,8 @@ class Explore(JudgingScreen):
 
     def on_measure_changed(self) -> None:
         if self.app_state.shows_measures:
-            line, is_asked = self.query_one(MeasureLine), self.app_state.shows_quality
-            line.show(self.session.judging, self.app.keymap, is_asked=is_asked)
+            is_asked = self.app_state.shows_quality
+            self.query_one(MeasureLine).show(self.session.judging, is_asked=is_asked)
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)

@@ -132,6 +132,8 @@ class TourGuide:
         bubble, step = self._screen.query_one(TourBubble), self._step
         watches = step is not None and step.command in (ALPHA_STEP, "undo")
         self._screen.set_class(watches, "-watching-rows")
+        if not watches:
+            self._screen.query_one(ResultList).watch_row("")
         self.is_shown = step is not None
         if step is None:
             bubble.show("")
@@ -162,8 +164,8 @@ class TourGuide:
 
     def _show_row_that_moves(self) -> None:
         results, row = self._screen.query_one(ResultList), self._row_that_moves
-        if row is not None and row not in results.visible_rows():
-            results.choose(row)
+        if row is not None:
+            results.watch_row(results.rows[row].path)
 
     @property
     def _is_to_move(self) -> bool:

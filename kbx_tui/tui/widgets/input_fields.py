@@ -158,6 +158,10 @@ class PathInput(OrderedInput):
     def on_focus(self) -> None:
         self._inline = None
 
+    def on_input_changed(self) -> None:
+        if not self.value:  # Input asks for the completions of any other text
+            self.request_completions()
+
     def on_suggestion_ready(self, event: SuggestionReady) -> None:
         self._inline = event
 

@@ -45,6 +45,7 @@ class KeyBar(LineWidget):
             replace(command, label=name) if name and command.id == "slider.less" else command
             for scope in self.scopes
             for command in self.app.keymap.commands_in(scope)
+            if command.bar != "small" or self.screen.has_class("-small")
         ]
 
 

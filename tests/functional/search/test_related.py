@@ -83,3 +83,10 @@ def test_the_command_prints_reasons_and_the_nearest_name(
     assert unknown.code != 0
     assert "did you mean notes/plan.md?" in unknown.err
     assert "say to which document" in kbx("related", *base).err
+
+
+def test_an_entity_is_named_as_for_a_timeline(kbx: CommandLine, kb: KnowledgeBase) -> None:
+    base = ["--kb", str(kb.root)]
+    page = kbx("related", "people/ada-lund.md", *base).out
+    assert kbx("related", "@ada", *base).out == kbx("related", "Ada Lund", *base).out == page
+    assert kbx("related", "@adda lnd", *base).err == kbx("timeline", "@adda lnd", *base).err

@@ -57,6 +57,35 @@ async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path)
         assert [row.text for row in review.rows] == ["Marek likes jam, all of it"]
 
 
+@pytest.mark.parametrize("size", [(140, 40), NARROW, TINY], ids=str)
+async def test_after_enter_keys_decide_and_the_new_line_is_in_sight(
+    demo_copy: Path, size: Size
+) -> None:
+    async with reviewing(demo_copy, size) as review:
+        await review.press("slash")
+        await review.driver.write("Alice Chen leads the growth team")
+        await review.press("enter")
+        await review.driver.until_focused(DraftList)
+        await review.checked()
+        await review.driver.until_shown(DiffPane, "- - [2025-11-04] Leads the platform team")
+        await review.driver.until_shown(DiffPane, "Alice Chen leads the growth")
+        await review.press("minus")
+        await review.until(lambda: review.actions == ["skip"])
+
+
+def test_a_contradiction_on_another_page_is_never_called_a_duplicate(demo_copy: Path) -> None:
+    drafts = drafts_from_text("Alice Chen leads the growth team\n")
+
+    def relations() -> dict[str, str]:
+        with KnowledgeBase(demo_copy) as kb:
+            rows = known_rows(kb.drafts.check(drafts)[0], [], None)
+        return {row.place.split(":")[0]: row.relation for row in rows if not row.decides}
+
+    assert relations()["teams/platform.md"] == "conflict"
+    judge_by_rules(demo_copy)
+    assert relations()["teams/platform.md"] == "similar"
+
+
 async def test_typed_heading_or_brace_is_text_of_the_draft(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         for text in ("# Alice likes hash", "{not json"):
@@ -462,6 +491,7 @@ async def test_name_of_a_file_typed_as_a_draft_is_asked_about(demo_copy: Path) -
         await review.driver.until_shown(DraftLine, "names a file · enter loads its drafts")
         await review.press("escape", "enter")  # it is a draft after all
         await review.until(lambda: [row.text for row in review.rows] == ["drafts.md"])
+        await review.press("slash")
         await review.driver.write("./drafts.md")
         await review.press("enter", "enter")
         await review.until(lambda: len(review.rows) == 8)

@@ -65,6 +65,7 @@ async def test_part_of_a_name_finds_its_folder_and_tab_never_leaves_it_untaken(
         await driver.until(lambda: path_of(driver) == "memory/meetings/")
         assert driver.has_focus(PathLine)
         await driver.press("ctrl+u")
+        await driver.until(lambda: "memory/meetings/" not in driver.text_of(PathChoices))
         await driver.write("memory/people/alice-chen.md")
         await driver.until(lambda: driver.state.path == "memory/people/alice-chen.md")
         await driver.press("tab")

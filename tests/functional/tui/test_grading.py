@@ -32,9 +32,10 @@ def newest(driver: Driver) -> list[str]:
 
 async def test_digit_or_full_stop_grades_the_highlighted_result(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE, asked=QUESTION, measured=True) as driver:
-        await driver.until_shown(MeasureLine, "g grades a result")
         path = driver.paths[0]
-        await driver.press("down", "3")
+        await driver.press("down")
+        assert not driver.words_of(MeasureLine)
+        await driver.press("3")
         await driver.until(lambda: grades(driver) == {path: 3})
         await driver.until_shown(ResultList, f"3 {driver.titles[0]}")
         await driver.press("full_stop")

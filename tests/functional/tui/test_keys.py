@@ -25,7 +25,7 @@ from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Driver, running, starting
+from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, running, starting
 
 FOCUSED: list[type[Widget]] = [
     QueryLine,
@@ -155,6 +155,9 @@ async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
         await driver.until_shown(KeyBar, "enter card", "- mute", "+ pin")
         await driver.press("f")
         await driver.until_shown(KeyBar, "tab complete", "esc keys", "ctrl+u clear")
+    async with running(demo, TINY) as driver:
+        await driver.press("escape")
+        await driver.until_shown(KeyBar, "enter read", "x why", "? keys", "q quit")
 
 
 async def test_click_selects_a_result_and_double_click_opens_it(demo: Path) -> None:

@@ -399,6 +399,8 @@ async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes
         await driver.until_shown(TourBubble, "3/6")
         assert driver.explore.query_one(TourBubble).region == bubble
         await driver.until(lambda: row_to_watch(driver) in driver.results.visible_rows())
+        assert driver.results.cursor == 0  # where enter reads the answer
+        await driver.until(lambda: row_to_watch(driver) in driver.results.visible_rows())
         while driver.explore.model.paths_after_alpha_step() != tuple(driver.paths[:10]):
             await driver.press("left_square_bracket")  # until the next step would move nothing
         await driver.press("right_square_bracket")

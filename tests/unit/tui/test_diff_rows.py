@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbx_tui.tui.dedup.panes import diff_rows
+from kbx_tui.tui.dedup.panes import changed_lines, diff_rows
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,15 @@ def test_signs_are_set_apart_and_wrapped_text_stays_below_itself(
     line: str, width: int, rows: list[str]
 ) -> None:
     assert diff_rows(line, width) == rows
+
+
+def test_only_changes_are_shown_below_the_line_before_the_first() -> None:
+    old_and_new = ("--- a.md", "+++ a.md")
+    first = ("@@ -1,4 +1,4 @@", " # A", " ## Facts", "--- old", "+- new", " - kept", "+- more")
+    assert changed_lines((*old_and_new, *first), with_paths=False) == (
+        " ## Facts", "--- old", "+- new", "+- more",
+    )  # fmt: skip
+    assert changed_lines((*old_and_new, "@@ -1 +1 @@", "+- new"), with_paths=True) == (
+        "+++ a.md", "+- new",
+    )  # fmt: skip
+    assert changed_lines(("✗ it is gone",), with_paths=False) == ("✗ it is gone",)

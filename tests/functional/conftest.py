@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+from weakref import WeakSet
 
 import pytest
 
@@ -17,15 +19,23 @@ def same_texts_are_embedded_once() -> Iterator[None]:
     What it makes of a text may differ in the last digits with those embedded beside it, therefore
     whole lists of texts are remembered.
     """
-    known: dict[tuple[str, ...], list[Vector]] = {}
+    known: dict[tuple[bool | str, ...], list[Vector]] = {}
+    plain = WeakSet[PooledModel]()
+    load = PooledModel.__init__
     embed = PooledModel.passage_embed
 
+    def loaded(model: PooledModel, *source: Any, as_int8: bool, **options: Any) -> None:
+        load(model, *source, as_int8=as_int8, **options)
+        if not as_int8:
+            plain.add(model)
+
     def remembered(model: PooledModel, texts: Sequence[str], batch_size: int) -> Iterator[Vector]:
-        if (key := tuple(texts)) not in known:
+        if (key := (model in plain, *texts)) not in known:
             known[key] = list(embed(model, texts, batch_size))
         return iter(known[key])
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PooledModel, "__init__", loaded)
         patch.setattr(PooledModel, "passage_embed", remembered)
         yield
 

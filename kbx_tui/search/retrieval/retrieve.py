@@ -463,7 +463,9 @@ class _Search:
         query, words = QueryWords(self._named.text), self._generation.words
         named = [range(match.start, match.end) for match in self._named.matches]
         for at, word in enumerate(query.words):
-            is_subject = query.before(at) in VERB_FOLLOWS or query.is_surely_asked_about(at)
+            is_subject = query.before(at) in VERB_FOLLOWS or (
+                at > 0 and word.is_capitalised and query.is_surely_asked_about(at)
+            )
             is_name = is_subject and word.text.isalpha() and has_topic([word.folded])
             is_known = is_common_word(word.folded) or words.is_held(word.folded)
             if is_name and not is_known and not any(word.start in span for span in named):

@@ -19,7 +19,7 @@ def same_texts_are_embedded_once() -> Iterator[None]:
     What it makes of a text may differ in the last digits with those embedded beside it, therefore
     whole lists of texts are remembered.
     """
-    known: dict[tuple[bool | str, ...], list[Vector]] = {}
+    known: dict[tuple[object, ...], list[Vector]] = {}
     plain = WeakSet[PooledModel]()
     load = PooledModel.__init__
     embed = PooledModel.passage_embed

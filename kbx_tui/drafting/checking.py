@@ -205,9 +205,12 @@ def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> 
 
 
 def _says_something(match: DraftMatch) -> bool:
-    """Return whether the model judged it, and not as saying something else for certain."""
-    judged = match.known.pair.judged
-    return judged is not None and (judged.relation != "different" or judged.certainty < CERTAIN)
+    """Return whether the model relates it to the draft, or is in doubt where words are shared."""
+    pair = match.known.pair
+    if (judged := pair.judged) is None:
+        return False
+    is_doubtful = judged.certainty < CERTAIN and is_near(pair)
+    return judged.relation != "different" or is_doubtful
 
 
 def with_written_texts(

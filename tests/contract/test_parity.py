@@ -158,6 +158,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kbx.search", {"query": "x", "path": "../outside"}),
     ("kbx.links", {"id": "person:nobody"}),
     ("kbx.related", {"id": "person:alice-chen", "limit": 0}),
+    ("kbx.context", {"tokens": 0}),
     ("kbx.memory_similar", {"text": "x", "entity": "Nobody At All"}),
     ("kbx.entity_similar_field", {"entity": "Alice Chen", "field": "role"}),
 ]

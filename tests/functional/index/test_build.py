@@ -191,7 +191,7 @@ def test_an_index_of_another_schema_is_rebuilt_with_its_vectors(base: Path) -> N
     KnowledgeBase(base).index()
     store = store_of(base)
     store.write_meta({**store.meta(), "schema_version": 1})
-    with pytest.raises(IndexForeign, match=r"schema version 1, .* needs 4: run `kbx index --full`"):
+    with pytest.raises(IndexForeign, match=r"schema version 1, .* needs 5: run `kbx index --full`"):
         KnowledgeBase(base).search("soup")
     report = KnowledgeBase(base).index()
     assert report.embedded == 0

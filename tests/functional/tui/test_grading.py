@@ -94,7 +94,6 @@ async def test_grades_that_came_with_the_base_are_measured_from_the_first_own_gr
 ) -> None:
     async with running(judged_demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "right_square_bracket")
-        await driver.until_shown(MeasureLine, "search quality shows here")
         await driver.until(lambda: driver.explore.session.judging.measured)
         assert "nDCG" not in driver.words_of(MeasureLine)
         await driver.press("3")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui.index.ownership import allow
 from kbx_tui.web.app_process import app_command
 from kbx_tui.web.browser_session import Limits
 from tests.functional.web.chromium import Tab, chromium, chromium_program
@@ -30,7 +31,8 @@ pytestmark = pytest.mark.skipif(PROGRAM is None, reason="needs Chromium")
 
 @pytest.fixture
 def served(demo_copy: Path, state_folder: Path) -> Iterator[Running]:
-    """A server of the demo."""
+    """A server of the demo, whose index this user made."""
+    allow(demo_copy / ".kbx" / "index")
     limits = Limits()
     command = app_command([demo_copy], allow_writes=False, memory_bytes=limits.memory_bytes)
     with running(limits, command) as server:
@@ -67,7 +69,7 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
 
         await tab.paste(QUERY[:-3])
         await tab.type(QUERY[-3:])
-        await tab.until_text(r"1 +\.\d\d .*Migration go/no-go")
+        await tab.until_text(r"› \.\d\d .*Migration go/no-go")
         await tab.until("document.title.endsWith('migration?')")
         assert "q=what+did+the+platform" in await tab.evaluate("location.search")
         for name in SLIDERS:

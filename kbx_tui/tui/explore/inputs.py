@@ -52,6 +52,8 @@ class QueryLine(PathInput):
     def show_query(self, query: str) -> None:
         self.value = query
         self.cursor_position = len(query)
+        if not self.has_focus:  # at once: until the model knows, its older query may replace this
+            self._model.type_query(query.strip(), is_open=False)
 
     def search(self, text: str) -> None:
         """Search for a text while it is typed, leaving out a filter that may be unfinished."""

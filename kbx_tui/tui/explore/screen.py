@@ -210,6 +210,8 @@ class Explore(JudgingScreen):
 
     @on(Input.Changed, "QueryLine")
     def change_query(self, event: Input.Changed) -> None:
+        if event.value != event.input.value:
+            return  # changed again since
         self.query_line.search(event.value)
         if not event.value.strip():
             self.reader.close_card()

@@ -358,3 +358,19 @@ async def test_a_chip_names_no_keys_where_they_would_be_cut(demo: Path) -> None:
     async with running(demo, TINY, asked=DATED) as driver:
         await driver.until_shown(DateChip, "prefers March 2026")
         assert "t rem" not in driver.text_of(DateChip)
+
+
+async def test_a_query_from_elsewhere_is_kept_when_settings_are_shown_at_the_same_moment(
+    demo_kb_path: Path,
+) -> None:
+    async with running(demo_kb_path, WIDE, asked="rollback") as driver:
+        line = driver.explore.query_one(QueryLine)
+        driver.explore.show_query("incident review")
+        driver.explore.show_state()  # as when a base opens, or undo shows earlier settings
+        assert line.value == "incident review"
+        await driver.until(lambda: driver.view.query == "incident review")
+        for query in ("migration", "rollback plan"):  # before the first is searched for
+            driver.explore.show_query(query)
+        assert driver.state.query == "rollback plan"
+        await driver.until(lambda: driver.view.query == "rollback plan")
+        assert line.value == "rollback plan"

@@ -152,10 +152,15 @@ def measure_judgements(folder: Path, *, by_rules: bool) -> None:
     print_measures("all", judged)
     for source in sorted({pair.source for pair in judged}):
         print_measures(source, [pair for pair in judged if pair.source == source])
-    for name, scores in (("cosine", cosines), ("Levenshtein", [likeness(*pair) for pair in texts])):
-        cut = ["same" if score >= DUPLICATE else "different" for score in scores]
-        by_cut = [replace(pair, relation=said) for pair, said in zip(judged, cut, strict=True)]
-        print_measures(f"{name} >= {DUPLICATE}", by_cut)
+    spelling = [likeness(*pair) for pair in texts]
+    for name, scores, cut in (
+        ("cosine", cosines, DUPLICATE),  # as `memory similar` of kbx 0.3.11
+        ("cosine", cosines, 0.7),  # as basic-memory names similar notes
+        ("Levenshtein", spelling, DUPLICATE),
+    ):
+        said = ("same" if score >= cut else "different" for score in scores)
+        by_cut = [replace(pair, relation=each) for pair, each in zip(judged, said, strict=True)]
+        print_measures(f"{name} {cut:.2f}", by_cut)
     by_phenomenon = defaultdict[str, list[Judged]](list)
     for pair in judged:
         by_phenomenon[pair.phenomenon].append(pair)

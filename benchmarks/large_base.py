@@ -5,12 +5,14 @@
 Word frequencies follow a Zipf distribution; documents name people, teams and projects. The vectors
 of the texts are seeded unit vectors, random but identical in every run: they cost nothing and are
 as many as real ones. The index names the bundled model, so queries are embedded as usual; the
-quality of its results means nothing. Takes some minutes.
+quality of its results means nothing. `queries.jsonl` beside it asks for people and words, for
+`benchmarks.rivals`. Takes some minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import time
 from collections.abc import Sequence
@@ -25,7 +27,7 @@ from kbx_tui.index.tables import text_hash
 from kbx_tui.settings_file import load_settings
 
 SEED = 20
-PEOPLE, TEAMS, PROJECTS, VOCABULARY = 2000, 50, 300, 40_000
+PEOPLE, TEAMS, PROJECTS, VOCABULARY, QUERIES = 2000, 50, 300, 40_000, 100
 CONSONANTS, VOWELS = "bcdfghjklmnprstvwxz", "aeiou"
 TOKENS_PER_WORD = 1.4
 """Average of the bundled model's tokenizer on English."""
@@ -102,6 +104,12 @@ def write_base(folder: Path, documents: int) -> None:
             head += f"\nattendees: [{', '.join(chance.sample(people, 4))}]"
         text = f"---\n{head}\n---\n# {title}\n\n{chance.choice(projects)}: {body}.\n"
         _write(folder / f"memory/{folder_name}/{year}/{month:02}/d{number:06}.md", text)
+    queries = []
+    for number in range(QUERIES):
+        topic = " ".join(chance.choices(words, cum_weights=bounds, k=3))
+        text = f"what did {chance.choice(people)} say about {topic}?" if number % 2 else topic
+        queries.append(json.dumps({"id": str(number), "text": text}))
+    _write(folder / "queries.jsonl", "\n".join(queries) + "\n")
 
 
 def _word(chance: random.Random) -> str:

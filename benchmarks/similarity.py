@@ -11,8 +11,10 @@ Levenshtein, and max(cosine, 1 - Levenshtein), as first proposed. For the score,
 ranked last and never accepted.
 
 `judge`: FOLDER holds pairs.tsv (id, a, b, label, phenomenon, source; `a` is known, `b` a draft, the
-label is same, refines, conflict or different). Prints what the judge of drafts makes of them: the
-confusion, the measures and the cost for all and by source, and the phenomena below .7.
+label is same, refines, conflict or different), or the drafts.jsonl of `door`, of which each is a
+pair with the line that it is about. Prints what the judge of drafts makes of them: the confusion,
+the measures and the cost for all and by source, those of a plain cut of the cosine or of
+Levenshtein, and the phenomena below .7.
 
 `door`: FOLDER holds drafts.jsonl and the bases that they are for; see README.md in
 tests/functional/writing/door. Prints what is proposed for drafts by what a careful person would do.
@@ -32,7 +34,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -130,13 +132,14 @@ def likeness(left: str, right: str) -> float:
 
 
 def measure_judgements(folder: Path, *, by_rules: bool) -> None:
-    with (folder / "pairs.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = read_judged(folder)
     with tempfile.TemporaryDirectory() as base:
         if by_rules:
             (Path(base) / "kbx.toml").write_text('[dedup]\njudge = "rules"\n')
         with KnowledgeBase(base) as kb:
-            found = kb.similarity.judge([(pair["b"], pair["a"]) for pair in rows])
+            texts = [(pair["b"], pair["a"]) for pair in rows]
+            found = kb.similarity.judge(texts)
+            cosines = [pair.cosine for pair in kb.similarity.pairs(texts)]
     judged = [
         Judged(pair["label"], each.judgement.relation, pair["source"], pair["phenomenon"])
         for pair, each in zip(rows, found, strict=True)
@@ -149,6 +152,15 @@ def measure_judgements(folder: Path, *, by_rules: bool) -> None:
     print_measures("all", judged)
     for source in sorted({pair.source for pair in judged}):
         print_measures(source, [pair for pair in judged if pair.source == source])
+    spelling = [likeness(*pair) for pair in texts]
+    for name, scores, cut in (
+        ("cosine", cosines, DUPLICATE),  # as `memory similar` of kbx 0.3.11
+        ("cosine", cosines, 0.7),  # as basic-memory names similar notes
+        ("Levenshtein", spelling, DUPLICATE),
+    ):
+        said = ("same" if score >= cut else "different" for score in scores)
+        by_cut = [replace(pair, relation=each) for pair, each in zip(judged, said, strict=True)]
+        print_measures(f"{name} {cut:.2f}", by_cut)
     by_phenomenon = defaultdict[str, list[Judged]](list)
     for pair in judged:
         by_phenomenon[pair.phenomenon].append(pair)
@@ -156,6 +168,24 @@ def measure_judgements(folder: Path, *, by_rules: bool) -> None:
     print("phenomena below .7, and the share judged right:")
     for name in sorted((name for name in right if right[name] < 0.7), key=right.__getitem__):
         print(f"  {right[name]:.2f} of {len(by_phenomenon[name]):>3}  {name}")
+
+
+def read_judged(folder: Path) -> list[dict[str, str]]:
+    if (folder / "pairs.tsv").exists():
+        with (folder / "pairs.tsv").open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    drafts = map(json.loads, (folder / "drafts.jsonl").read_text("utf-8").splitlines())
+    return [
+        {
+            "a": draft["line"],
+            "b": draft["text"],
+            "label": draft["relation"],
+            "source": draft["base"],
+            "phenomenon": draft["best"],
+        }
+        for draft in drafts
+        if draft["line"]
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
     python -m benchmarks.rivals --set SET... [--systems NAME,NAME...] [--check] [--save FOLDER]
 
-A SET has `memory/`, `queries.jsonl` and `qrels.tsv` (`benchmarks.rivals.make_sets` makes four).
+A SET has `memory/`, `queries.jsonl` and `qrels.tsv` (`benchmarks.rivals.make_sets` makes some).
+Without `qrels.tsv` time and size alone are measured. Several sets are also reported as one.
 Each system answers in its own environment, on a copy of the set; one that cannot be run is left out
 and says why. README.md beside this file has the rules of the comparison.
 """
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.common import milliseconds, processor_milliseconds
 from kbx_tui.embedding.local import open_embedder
@@ -34,6 +35,8 @@ LEVEL, FEW = 0.05, 20
 
 Queries = list[dict[str, Any]]
 Answer = dict[str, Any]
+Grades = dict[str, dict[str, int]]
+"""The grade of each relevant document, by query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ SYSTEMS: Mapping[str, System] = {
     "blend": System(note="the thirty lines"),
     "lance": System(note="hybrid; our chunks, vectors"),
     "lance:fts": System(note="our chunks"),
+    "lance:vectors": System(note="our vectors"),
     "lance:ivf": System(note="hybrid, approximate"),
     "basic_memory": System(("basic-memory==0.24.1",), "3.12", note="text mode, without a model"),
     "qmd": System(note="2.8.3, without its models"),
@@ -75,13 +79,15 @@ class Row:
     empty: float
     difference: PairedDifference
 
-    def word(self, p: float) -> str:
-        """Return how ours stands, from the p-value adjusted for all rows."""
-        if self.difference.queries < FEW:
-            return "few"
-        if p >= LEVEL:
-            return "level"
-        return "ahead" if self.difference.mean > 0 else "behind"
+
+class Measured(NamedTuple):
+    """What the systems answered on a set."""
+
+    name: str
+    source: str
+    queries: Queries
+    grades: Grades
+    answers: Mapping[str, Answer]
 
 
 def main() -> None:
@@ -99,18 +105,21 @@ def main() -> None:
     names = [OURS, *(name for name in options.systems.split(",") if name != OURS)]
     if unknown := [name for name in names if name not in SYSTEMS]:
         parser.error(f"there is no system {unknown[0]}; there are {', '.join(SYSTEMS)}")
+    measured, beaten = [], []
     with tempfile.TemporaryDirectory(prefix="kbx-rivals-") as indices:
-        beaten = [
-            row
-            for folder in options.sets
-            for row in measure(folder, names, Path(indices), options.save)
-            if row.system == "blend"
-        ]
-    sys.exit(1 if options.check and beaten else 0)
+        for folder in options.sets:
+            measured.append(measure(folder, names, Path(indices), options.save))
+            beaten += report(*measured[-1])
+            report_times(measured[-1].queries, measured[-1].answers)
+    if len(measured) > 1:
+        beaten += report(*together(measured))
+    versions = f"Python {platform.python_version()}, {platform.machine()}"
+    print(f"\n{datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}, {versions}; {_commit()}")
+    sys.exit(1 if options.check and any(row.system == "blend" for row in beaten) else 0)
 
 
-def measure(folder: Path, names: Sequence[str], indices: Path, save: Path | None) -> list[Row]:
-    """Run the systems on a set and print its report; return the rows in which ours is behind."""
+def measure(folder: Path, names: Sequence[str], indices: Path, save: Path | None) -> Measured:
+    """Run the systems on a set."""
     queries, answers = _read_queries(folder), {}
     for name in names:
         answer = run(name, folder, queries, indices)
@@ -124,7 +133,21 @@ def measure(folder: Path, names: Sequence[str], indices: Path, save: Path | None
             kept.write_text(json.dumps(answer))
     if OURS not in answers:
         sys.exit(1)
-    return report(folder, queries, answers)
+    source = folder / "SOURCE.txt"
+    told = source.read_text().strip() if source.exists() else "source not stated"
+    return Measured(folder.name, told, queries, _read_grades(folder), answers)
+
+
+def together(sets: Sequence[Measured]) -> Measured:
+    """Return all sets as one, with the systems that answered in each."""
+    answers = {
+        name: {"found": [found for each in sets for found in each.answers[name]["found"]]}
+        for name in sets[0].answers
+        if all(name in each.answers for each in sets)
+    }
+    queries = [query for each in sets for query in each.queries]
+    grades = {query: grades for each in sets for query, grades in each.grades.items()}
+    return Measured("all sets", "the queries of all", queries, grades, answers)
 
 
 def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | str:
@@ -137,11 +160,7 @@ def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | st
     if not index.exists():
         index = indices / folder.name
     with tempfile.TemporaryDirectory() as made:
-        copy, asked, output = (
-            Path(made) / folder.name,
-            Path(made) / "queries",
-            Path(made) / "answer",
-        )
+        copy, asked, output = (Path(made) / each for each in (folder.name, "queries", "answer"))
         shutil.copytree(folder / "memory", copy / "memory")
         asked.write_text("\n".join(map(json.dumps, queries)))
         if index.exists() and not system.packages:
@@ -167,14 +186,15 @@ def run(name: str, folder: Path, queries: Queries, indices: Path) -> Answer | st
         return answer
 
 
-def report(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> list[Row]:
-    """Print the tables of a set; return the rows in which ours is behind."""
-    rows = compare(folder, queries, answers)
-    theirs = [row for row in rows if row.system != OURS]
-    adjusted = dict(zip(theirs, holm([row.difference.p for row in theirs]), strict=True))
-    source = folder / "SOURCE.txt"
-    print(f"\n## {folder.name}: {len(queries)} queries", flush=True)
-    print(source.read_text().strip() if source.exists() else "source not stated")
+def report(
+    name: str, source: str, queries: Queries, grades: Grades, answers: Mapping[str, Answer]
+) -> list[Row]:
+    """Print how good the answers on a set are; return the rows in which ours is behind."""
+    print(f"\n## {name}: {len(queries)} queries\n{source}", flush=True)
+    rows = compare(queries, grades, answers)
+    if not rows:
+        return []
+    words = verdicts(rows)
     print("\n| form (n) | system | nDCG@10 | R@10 | empty | ours - it, 95 % | ours is |")
     print("|---|---|---|---|---|---|---|")
     for row in rows:
@@ -182,37 +202,52 @@ def report(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> lis
         print(
             f"| {row.form} ({row.difference.queries}) | {row.system} | {_3(row.ndcg)} "
             f"| {_3(row.recall)} | {row.empty:.0%} | {row.difference.mean:+.3f} ({low:+.3f} to "
-            f"{high:+.3f}) | {'' if row.system == OURS else row.word(adjusted[row])} |"
+            f"{high:+.3f}) | {words.get(row, '')} |"
         )
+    print("\nWhere ours is level or behind:")
+    weak = [row for row in rows if words.get(row) in ("level", "behind")]
+    for row in weak:
+        print(f"- {row.form}, {row.system}: {words[row]}, {row.difference.mean:+.3f}")
+    print("" if weak else "- nowhere")
+    return [row for row in weak if words[row] == "behind"]
+
+
+def verdicts(rows: Sequence[Row]) -> dict[Row, str]:
+    """Return how ours stands in each row of a rival: ahead, level, behind, or few queries.
+
+    The p-values are adjusted for the rows of one rival, so that no verdict depends on which other
+    systems were run.
+    """
+    words = {}
+    for name in {row.system for row in rows} - {OURS}:
+        some = [row for row in rows if row.system == name]
+        for row, p in zip(some, holm([row.difference.p for row in some]), strict=True):
+            certain = "ahead" if row.difference.mean > 0 else "behind"
+            few = row.difference.queries < FEW
+            words[row] = "few" if few else certain if p < LEVEL else "level"
+    return words
+
+
+def report_times(queries: Queries, answers: Mapping[str, Answer]) -> None:
     wall, processor = embedding_times([query["text"] for query in queries])
     print(f"\nBare embedding of a query: {wall:.1f} ms, {processor:.1f} ms of the processor.\n")
-    print("| system | wall, x embedding | p10 | processor | index s | index processor s | MB | |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| system | wall, x embedding | p10 | processor | first ms | index s | index processor s "
+        "| disk MB | memory MB | |\n|---|---|---|---|---|---|---|---|---|---|"
+    )
     for name, answer in answers.items():
         walls = sorted(answer["wall"])
         print(
             f"| {name} | {median(walls) / wall:.1f} | {walls[len(walls) // 10] / wall:.1f} "
-            f"| {median(answer['processor']) / processor:.1f} | {answer['index_seconds']:.0f} "
-            f"| {answer['index_processor']:.0f} | {answer['index_bytes'] / 1e6:.1f} "
+            f"| {median(answer['processor']) / processor:.1f} | {answer['wall'][0]:.0f} "
+            f"| {answer['index_seconds']:.0f} | {answer['index_processor']:.0f} "
+            f"| {answer['index_bytes'] / 1e6:.1f} | {answer['memory'] / 1e6:.0f} "
             f"| {SYSTEMS[name].note} |"
         )
-    others = [row for row in theirs if row.system != "lance:oracle"]
-    weak = [row for row in others if row.word(adjusted[row]) in ("level", "behind")]
-    print("\nWhere ours is level or behind:")
-    for row in weak:
-        print(f"- {row.form}, {row.system}: {row.word(adjusted[row])}, {row.difference.mean:+.3f}")
-    print("" if weak else "- nowhere")
-    versions = f"Python {platform.python_version()}, {platform.machine()}"
-    print(f"{datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}, {versions}; {_commit()}")
-    return [row for row in others if row.word(adjusted[row]) == "behind"]
 
 
-def compare(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> list[Row]:
+def compare(queries: Queries, grades: Grades, answers: Mapping[str, Answer]) -> list[Row]:
     """Return a row per form and system, ours first."""
-    grades: dict[str, dict[str, int]] = {}
-    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines():
-        identifier, path, grade = line.split("\t")
-        grades.setdefault(identifier, {})[path] = int(grade)
     rows = []
     for form in dict.fromkeys(query["form"] for query in queries):
         places = [
@@ -222,21 +257,19 @@ def compare(folder: Path, queries: Queries, answers: Mapping[str, Answer]) -> li
         ]
         if not places:
             continue
-
-        def measured(name: str, measure: Any, places: Sequence[int] = places) -> list[float]:
-            found = answers[name]["found"]
-            return [measure(found[place], grades[queries[place]["id"]]) for place in places]
-
-        ours = measured(OURS, ndcg)
+        labels = [grades[queries[place]["id"]] for place in places]
+        ours: list[float] = []
         for name, answer in answers.items():
-            values = measured(name, ndcg)
+            found = [answer["found"][place] for place in places]
+            values = list(map(ndcg, found, labels))
+            ours = ours or values
             rows.append(
                 Row(
                     form=form,
                     system=name,
                     ndcg=fmean(values),
-                    recall=fmean(measured(name, recall)),
-                    empty=fmean(not answer["found"][place] for place in places),
+                    recall=fmean(map(recall, found, labels)),
+                    empty=fmean(not paths for paths in found),
                     difference=paired_difference(values, ours),
                 )
             )
@@ -258,11 +291,21 @@ def _read_queries(folder: Path) -> Queries:
     return [
         {
             **query,
+            "id": f"{folder.name}/{query['id']}",
             "people": query.get("people", []),
             "form": query.get("form", query.get("kind", "")),
         }
         for query in queries
     ]
+
+
+def _read_grades(folder: Path) -> Grades:
+    grades: Grades = {}
+    labels = folder / "qrels.tsv"
+    for line in labels.read_text("utf-8").splitlines() if labels.exists() else ():
+        identifier, path, grade = line.split("\t")
+        grades.setdefault(f"{folder.name}/{identifier}", {})[path] = int(grade)
+    return grades
 
 
 def _commit() -> str:

@@ -7,7 +7,8 @@ FOLDER has the packages; SETS gets a folder per set with `memory/`, `queries.jso
 `SOURCE.txt`. A set is a knowledge base: a note per entry, a page per person and per project, the
 names where its source has them (`names` below). Everything is drawn with a fixed seed, so that the
 same package gives the same bytes. Queries and labels come from the entries alone: no system was
-asked. Nothing of a set may be put into the project; each package states its licence.
+asked. Nothing of a set may be put into the project; each package states its licence. `demo` is the
+sample of the project with the grades that it ships.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import html
 import json
 import random
 import re
+import shutil
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
@@ -26,6 +28,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
+
+from kbx_tui.demo import SHIPPED, SHIPPED_JUDGMENTS
 
 ENTRIES, QUERIES = 900, 40
 """Entries drawn per set, queries per form."""
@@ -74,7 +78,10 @@ def main() -> None:
     parser.add_argument("--to", type=Path, required=True)
     parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SOURCES))
     options = parser.parse_args()
-    for name in options.sets or SOURCES:
+    for name in options.sets or ("demo", *SOURCES):
+        if name == "demo":
+            make_demo(options.to / name)
+            continue
         source = SOURCES[name]
         packages = sorted(options.packages.glob(f"{source.package}_*.deb"))
         if not packages:
@@ -91,6 +98,20 @@ def main() -> None:
         queries = make_set(options.to / name, entries, source.names, origin)
         forms = ", ".join(f"{form} {count}" for form, count in queries.items())
         print(f"{name}: {len(entries)} entries in the source; queries: {forms}")
+
+
+def make_demo(folder: Path) -> None:
+    shutil.copytree(SHIPPED / "memory", folder / "memory", dirs_exist_ok=True)
+    lines = (SHIPPED / SHIPPED_JUDGMENTS).read_text("utf-8").splitlines()
+    read = map(json.loads, lines)
+    grades = {(each["query"], each["path"]): each["grade"] for each in read}  # the last one counts
+    queries = [
+        json.dumps({"id": text, "text": text, "form": "any"}) + "\n"
+        for text in dict.fromkeys(text for text, _ in grades)
+    ]
+    (folder / "queries.jsonl").write_text("".join(queries))
+    labels = [f"{text}\t{path}\t{grade}\n" for (text, path), grade in grades.items() if grade]
+    (folder / "qrels.tsv").write_text("".join(labels))
 
 
 def make_set(folder: Path, found: list[Entry], names: str, origin: str) -> Counter[str]:

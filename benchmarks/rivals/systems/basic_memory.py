@@ -14,14 +14,8 @@ DEPTH = 40
 
 
 def answer(folder: Path, queries: list[Any], mode: str) -> Iterator[list[str]]:
-    os.environ |= {
-        "HOME": str(folder / "home"),
-        "BASIC_MEMORY_HOME": str(folder / "home" / "notes"),
-    }
-    os.environ |= {
-        "BASIC_MEMORY_LOG_LEVEL": "ERROR",
-        "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",
-    }
+    os.environ["HOME"] = str(folder / "home")
+    os.environ["BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED"] = "false"
     add = ["bm", "project", "add", "base", str(folder / "memory"), "--default"]
     subprocess.run(add, check=True, capture_output=True)
     from basic_memory.mcp.server import mcp

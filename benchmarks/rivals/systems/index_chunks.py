@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import lancedb
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from kbx_tui import KnowledgeBase
@@ -26,19 +27,20 @@ def read_chunks(folder: Path) -> Chunks:
     """Index a folder and read its chunks back."""
     with KnowledgeBase(folder) as kb:
         kb.index()
-    tables = lancedb.connect(folder / ".kbx" / "index")
+    index = lancedb.connect(folder / ".kbx" / "index")
 
-    def rows(name: str) -> list[dict[str, Any]]:
-        read: list[dict[str, Any]] = tables.open_table(name).to_arrow().to_pylist()
-        return read
+    def table(name: str) -> pa.Table:
+        return index.open_table(name).to_arrow()
 
-    documents = {row["path"]: row for row in rows("documents")}
-    vectors = {row["text_hash"]: row["vector"] for row in rows("vectors")}
-    chunks = rows("chunks")
+    documents = {row["path"]: row for row in table("documents").to_pylist()}
+    embedded = table("vectors").combine_chunks()
+    vectors = embedded["vector"].combine_chunks().flatten().to_numpy().reshape(len(embedded), -1)
+    row_of = {text: row for row, text in enumerate(embedded["text_hash"].to_pylist())}
+    chunks = table("chunks").to_pylist()
     paths = [chunk["path"] for chunk in chunks]
     texts = [
         f"{documents[path]['title']}\n{documents[path]['body'][chunk['start'] : chunk['end']]}"
         for path, chunk in zip(paths, chunks, strict=True)
     ]
-    matrix = np.array([vectors[chunk["text_hash"]] for chunk in chunks], np.float32)
+    matrix = vectors[[row_of[chunk["text_hash"]] for chunk in chunks]].astype(np.float32)
     return Chunks(paths, texts, matrix, documents)

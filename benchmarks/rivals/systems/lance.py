@@ -54,6 +54,8 @@ def _make_table(folder: Path, chunks: Chunks, mode: str) -> Any:
         path: [name for name, _ in json.loads(row["attendees"])]
         for path, row in chunks.documents.items()
     }
+    if mode == "oracle" and not any(people.values()):
+        raise SystemExit("no note of this set names people in its frontmatter")
     rows = pa.table(
         {
             "path": chunks.paths,

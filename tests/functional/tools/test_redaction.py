@@ -253,19 +253,18 @@ def test_a_warm_call_looks_at_each_page_once_and_reads_none(
 ) -> None:
     read: list[str] = []
     looked_at: list[str] = []
-    make, public_page = PublicPage.__init__, Documents.public_page
+    make, identity = PublicPage.__init__, Documents._identity
 
     def counted(page: PublicPage, path: str, *rest: Any) -> None:
         read.append(path)
         make(page, path, *rest)
 
-    def looked(documents: Documents, path: str) -> PublicPage | None:
+    def looked(documents: Documents, path: str) -> tuple[int, ...] | None:
         looked_at.append(path)
-        page: PublicPage | None = public_page(documents, path)
-        return page
+        return identity(documents, path)
 
     monkeypatch.setattr(PublicPage, "__init__", counted)
-    monkeypatch.setattr(Documents, "public_page", looked)
+    monkeypatch.setattr(Documents, "_identity", looked)
     monkeypatch.setattr("kbx_tui.api.documents.SETTLED_NS", 0)
     with KnowledgeBase(base) as kb:
         search_rows(kb)

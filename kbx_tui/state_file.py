@@ -59,7 +59,12 @@ def ignore(_sentence: str) -> None:
 def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> bytes:
     """Return the content of a regular file, never blocking. Raises UnusableFile and OSError."""
     with open_regular_file(file, limit=limit, follow_links=follow_links) as stream:
-        data = stream.read(limit + 1)
+        return read_at_most(stream, file, limit)
+
+
+def read_at_most(stream: BufferedReader, file: Path, limit: int) -> bytes:
+    """Return the content of an open file. Raises UnusableFile for one that is too large."""
+    data = stream.read(limit + 1)
     if len(data) > limit:
         raise _too_large(file, limit)
     return data

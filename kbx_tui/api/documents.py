@@ -452,7 +452,8 @@ class Documents:
             return self._stored_page(path)[0]
         try:
             return read_page(
-                locate(session.root, path, excluded_files(session.root, session.settings.index))
+                locate(session.root, path, excluded_files(session.root, session.settings.index)),
+                path,
             )
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             raise NotFound(f"no document {path} in {session.root}") from error

@@ -98,7 +98,7 @@ def decode_json(data: bytes | str, kind: type[T]) -> T:
     """Return JSON as an object of type `kind`. Raises ValueError for any fault in it."""
     try:
         decoded = msgspec.json.decode(data, type=kind)
-        json.loads(data, object_pairs_hook=_unique_keys)
+        json.loads(data, object_pairs_hook=unique_keys)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     except msgspec.MsgspecError as error:
@@ -157,7 +157,8 @@ def _too_large(file: Path, limit: int) -> UnusableFile:
     return UnusableFile(errno.EFBIG, f"it is larger than {limit:,} bytes", str(file))
 
 
-def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON as a dictionary. Raises ValueError for a key that occurs twice."""
     unique: dict[str, Any] = {}
     for key, value in pairs:
         if key in unique:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from benchmarks.common import row
 from kbx_tui import KnowledgeBase
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
+from tests.trusting import copy_base
 
 BYTES_PER_TOKEN = 4
 
@@ -156,7 +156,7 @@ async def main() -> None:
     parser.add_argument("demo", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        root = shutil.copytree(options.demo, Path(folder) / "demo")
+        root = copy_base(options.demo, Path(folder) / "demo")
         worker = EngineWorker(lambda: KnowledgeBase(root), allow_writes=True)
         async with Client(make_server(worker)) as client:
             await play(client)

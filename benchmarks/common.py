@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+from tests.trusting import copy_base
+
 
 @contextmanager
 def copy_of(base: Path, *, keep_index: bool = False) -> Iterator[Path]:
@@ -19,7 +21,7 @@ def copy_of(base: Path, *, keep_index: bool = False) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / base.name
         ignore = None if keep_index else shutil.ignore_patterns(".kbx")
-        shutil.copytree(base, copy, ignore=ignore)
+        copy_base(base, copy, ignore=ignore)
         yield copy
 
 

@@ -48,6 +48,7 @@ from kbx_tui.tools.json_output import search_json
 from tests.functional.object_store.machines import Machine, client_of
 from tests.functional.object_store.s3_server import BUCKET, s3_server
 from tests.functional.object_store.slow_network import slow_network
+from tests.trusting import copy_base
 
 QUESTION = "what was decided about the release"
 TIMES = ("timings", "total_ms")
@@ -84,7 +85,7 @@ def machine_with(folder: Path, base: Path, *, keep_index: bool) -> Machine:
     """Return a machine with the files of a base."""
     machine = Machine(folder, f"s3://{BUCKET}/base")
     names = ("kbx.toml",) if keep_index else ("kbx.toml", ".kbx")
-    shutil.copytree(base, machine.root, ignore=shutil.ignore_patterns(*names), dirs_exist_ok=True)
+    copy_base(base, machine.root, ignore=shutil.ignore_patterns(*names), dirs_exist_ok=True)
     return machine
 
 

@@ -59,7 +59,12 @@ def ignore(_sentence: str) -> None:
 def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool = False) -> bytes:
     """Return the content of a regular file, never blocking. Raises UnusableFile and OSError."""
     with open_regular_file(file, limit=limit, follow_links=follow_links) as stream:
-        data = stream.read(limit + 1)
+        return read_at_most(stream, file, limit)
+
+
+def read_at_most(stream: BufferedReader, file: Path, limit: int) -> bytes:
+    """Return the content of an open file. Raises UnusableFile for one that is too large."""
+    data = stream.read(limit + 1)
     if len(data) > limit:
         raise _too_large(file, limit)
     return data
@@ -93,7 +98,7 @@ def decode_json(data: bytes | str, kind: type[T]) -> T:
     """Return JSON as an object of type `kind`. Raises ValueError for any fault in it."""
     try:
         decoded = msgspec.json.decode(data, type=kind)
-        json.loads(data, object_pairs_hook=_unique_keys)
+        json.loads(data, object_pairs_hook=unique_keys)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     except msgspec.MsgspecError as error:
@@ -152,7 +157,8 @@ def _too_large(file: Path, limit: int) -> UnusableFile:
     return UnusableFile(errno.EFBIG, f"it is larger than {limit:,} bytes", str(file))
 
 
-def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON as a dictionary. Raises ValueError for a key that occurs twice."""
     unique: dict[str, Any] = {}
     for key, value in pairs:
         if key in unique:

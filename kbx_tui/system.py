@@ -7,7 +7,9 @@ no sockets over. What needs those says so by `require_unix`; everything else her
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 HAS_UNIX = hasattr(os, "fork")
 
@@ -26,6 +28,18 @@ def require_unix(what: str) -> None:
 def open_flags(*names: str) -> int:
     """Return those flags of `os.open` that this system has."""
     return sum(getattr(os, name, 0) for name in names)
+
+
+def opened_path(handle: int) -> str | None:
+    """Return where an open file or folder is, without links; None where no system call says so."""
+    with suppress(OSError):
+        if sys.platform == "linux":
+            return str(Path(f"/proc/self/fd/{handle}").readlink())
+        if sys.platform == "darwin":
+            import fcntl
+
+            return os.fsdecode(fcntl.fcntl(handle, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+    return None
 
 
 def usable_cores() -> int:

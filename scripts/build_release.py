@@ -6,7 +6,7 @@
 |---|---|
 | `kbx_tui-*.tar.gz`, `kbx_tui-*.whl` | the sources, and the wheel built from them |
 | `requirements.txt`, `requirements-all.txt` | what it needs, without and with extras, and hashes |
-| `sbom.cdx.json` | the same, and the bundled model, page and font files, as CycloneDX 1.5 |
+| `sbom.cdx.json` | the same, and the bundled models, page and font files, as CycloneDX 1.5 |
 | `SHA256SUMS` | digests of all these files |
 
 The same tree, lock and uv give the same bytes; neither file holds the address of a package index.
@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-BUNDLED = ("kbx_tui/embedding/bundled", "kbx_tui/web/page/vendor")
-"""Folders with files made elsewhere, each listed with its digest in the folder's ORIGIN.md."""
+CARDS = ("ORIGIN.md", "MODEL_CARD.md")
+"""Names of the files that say where the others of their folder come from, with digests."""
 LISTED = re.compile(r"^\| (\S+) \|(?: \d+ \|)? ([0-9a-f]{64}) \|$", re.MULTILINE)
 
 
@@ -63,11 +63,12 @@ def described(sbom: dict[str, Any]) -> dict[str, Any]:
 
 
 def bundled_files() -> dict[str, str]:
-    """Return the digest of every file made elsewhere, by its path, as ORIGIN.md states it."""
+    """Return the digest of every model and file made elsewhere, by its path, as its card says."""
     return {
-        f"{folder}/{name}": digest
-        for folder in BUNDLED
-        for name, digest in LISTED.findall((ROOT / folder / "ORIGIN.md").read_text("utf-8"))
+        (card.parent / name).relative_to(ROOT).as_posix(): digest
+        for card in sorted((ROOT / "kbx_tui").rglob("*.md"))
+        if card.name in CARDS
+        for name, digest in LISTED.findall(card.read_text("utf-8"))
     }
 
 

@@ -24,6 +24,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from tests.trusting import copy_base
+
 QUERIES = [
     "What did the platform team discuss?",
     "who leads Gangway 4",
@@ -273,8 +275,8 @@ def record() -> dict[str, Any]:
         command_line(["demo", "--reset"])
     demo = folder / "demo"
     demo = next(demo.rglob("kbx.toml")).parent
-    shutil.copytree(demo, folder / "read")
-    shutil.copytree(demo, folder / "written")
+    copy_base(demo, folder / "read")
+    copy_base(demo, folder / "written")
     (folder / "source").mkdir()
     import kbx_tui.demo
 

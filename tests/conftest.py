@@ -17,6 +17,7 @@ from kbx_tui.demo import SHIPPED, shipped_files
 from kbx_tui.index.ownership import IDS
 from tests.command_line import CommandLine
 from tests.memory_folder import memory_folder
+from tests.trusting import copy_base
 from tests.usual_signals import restore_signals
 
 TESTS = Path(__file__).parent
@@ -145,14 +146,14 @@ def demo_kb_path(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Pa
         if not indexed.exists():
             with KnowledgeBase(copy_demo(indexed)) as kb:
                 kb.index()
-    return shutil.copytree(indexed, copy)
+    return copy_base(indexed, copy)
 
 
 @pytest.fixture
 def demo_copy(demo_kb_path: Path, tmp_path: Path) -> Path:
     """A copy of the indexed demo that a test may change, without what apps remember of it."""
     remembered = shutil.ignore_patterns("app.json", "queries.*")
-    return shutil.copytree(demo_kb_path, tmp_path / "larkwater", ignore=remembered)
+    return copy_base(demo_kb_path, tmp_path / "larkwater", ignore=remembered)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.faults.campaign import Skipped, ask, differences, judged, pages_of
 from kbx_tui import KbxError, KnowledgeBase
 from kbx_tui.drafting.drafts import new_draft
+from tests.trusting import copy_base
 
 DISK_MB = 24
 MOST_FREE = 600_000
@@ -29,7 +30,7 @@ def fill_disk(base: Path, tries: int, chance: random.Random) -> Iterator[list[st
         for _ in range(tries):
             root = disk / "base"
             shutil.rmtree(root, ignore_errors=True)
-            shutil.copytree(base, root)
+            copy_base(base, root)
             with KnowledgeBase(root) as kb:
                 kb.index()
             before, usual, filler = pages_of(root), ask(root)[0], disk / "filler"
@@ -52,7 +53,7 @@ def forbid_writing(base: Path, tries: int, chance: random.Random) -> Iterator[li
     with _small_disk(base.with_name("disk")) if mounts else _itself(base.parent) as disk:
         for _ in range(tries):
             root = disk / "read-only"
-            shutil.copytree(base, root)
+            copy_base(base, root)
             with KnowledgeBase(root) as kb:
                 kb.index()
             before, usual = pages_of(root), ask(root)[0]

@@ -20,6 +20,7 @@ from benchmarks.faults.victims import Ending, Kill, run_command, run_forked
 from kbx_tui import KnowledgeBase, program
 from kbx_tui.drafting.drafts import Choice, drafts_from_text, new_draft
 from kbx_tui.editing.journal import entries
+from tests.trusting import copy_base
 
 EDITED = "Prefers mornings for the budget"
 ADDED = "Plays the cello in the evening"
@@ -204,7 +205,7 @@ def _play(
 def _fresh(base: Path, copy: Path, name: str) -> Path:
     """Return a new copy of the base; for an index run with something to index."""
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(base, copy)
+    copy_base(base, copy)
     if not OPERATIONS[name].writes:
         (copy / "memory/notes/late.md").write_text("# Late\n\nAlice Chen came late.\n")
     return copy

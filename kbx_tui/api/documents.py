@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.entities import Entities
@@ -118,8 +119,8 @@ class Documents:
         self._names: tuple[Snapshot, NameTable] | None = None
         self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
-        self._current: tuple[Snapshot | None, dict[str, PublicPage]] = None, {}
-        """Pages found to be as they were indexed, by path."""
+        self._current: tuple[Snapshot | None, dict[str, tuple[int, ...]]] = None, {}
+        """Identities of the files that were found to be as they were indexed, by path."""
 
     @classmethod
     def of(cls, session: Session) -> Documents:
@@ -157,13 +158,10 @@ class Documents:
 
     def public_page(self, path: str) -> PublicPage | None:
         """Return a file as it is now, and what of it is not redacted; None if it is gone."""
-        session, pages = self._session, self._public_pages
-        if session.reads_stored_pages():
+        pages = self._public_pages
+        if self._session.reads_stored_pages():
             return self._stored_public_page(path)
-        try:
-            identity = _file_identity(os.stat(f"{session.root}/{path}"))  # noqa: PTH116 - faster
-        except (OSError, ValueError):
-            identity = None  # gone, or spelt differently on disk: `locate` finds out
+        identity = self._identity(path)
         known = pages.pop(path, None)
         if identity is None or known is None or known[0] != identity:
             read_at = time.time_ns()
@@ -177,18 +175,31 @@ class Documents:
         self._keep_page(path, known)
         return known[1]
 
+    def _identity(self, path: str) -> tuple[int, ...] | None:
+        """Return which version of a page is on disk; None if gone, or spelt differently there."""
+        try:
+            status = os.stat(f"{self._session.root}/{path}")  # noqa: PTH116 - faster
+        except (OSError, ValueError):
+            return None
+        identity: tuple[int, ...] = _file_identity(status)
+        return identity
+
     def changed(self, paths: Iterable[str]) -> list[str]:
         """Return those pages that are not as they were indexed, or gone, sorted."""
         snapshot = self._session.snapshot()
         if self._current[0] is not snapshot or len(self._current[1]) > PUBLIC_PAGES:
             self._current = snapshot, {}
         current, changed = self._current[1], []
+        is_stored = self._session.reads_stored_pages()
         for path in paths:
+            known = current.get(path)
+            if known is not None and known == (() if is_stored else self._identity(path)):
+                continue
             page = self.public_page(path)
-            if page is not None and (current.get(path) is page or self.is_as_indexed(page)):
-                current[path] = page
-            else:
+            if page is None or not self.is_as_indexed(page):
                 changed.append(path)
+            elif path in self._public_pages:
+                current[path] = self._public_pages[path][0]
         return sorted(changed)
 
     def index_changed(self, paths: Sequence[str]) -> bool:
@@ -441,7 +452,8 @@ class Documents:
             return self._stored_page(path)[0]
         try:
             return read_page(
-                locate(session.root, path, excluded_files(session.root, session.settings.index))
+                locate(session.root, path, excluded_files(session.root, session.settings.index)),
+                path,
             )
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             raise NotFound(f"no document {path} in {session.root}") from error
@@ -454,9 +466,8 @@ def _is_word(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _file_identity(status: os.stat_result) -> tuple[int, ...]:
-    """Return what differs between two versions of a file, times first."""
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev
+_file_identity = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_dev")
+"""Returns what differs between two versions of a file, times first."""
 
 
 class Links:

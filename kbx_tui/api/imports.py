@@ -80,7 +80,7 @@ class Imports:
         inside = walked_folder(self._session.root)
         if folder.expanduser().resolve().is_relative_to(inside.resolve()):
             raise ConfigError(f"{folder} is in {inside}: the base would hold its pages twice")
-        pages = ((file.path, read_page(file.absolute)) for file in self._pages())
+        pages = ((file.path, read_page(file.absolute, file.path)) for file in self._pages())
         types = frozenset(self._session.settings.entities.types)
         conventions = self._session.conventions()
         return write_okf(folder, pages, types, conventions, include_redacted=include_redacted)
@@ -110,7 +110,7 @@ class Imports:
 
     def _imported_ids(self) -> Iterator[str]:
         for file in self._pages():
-            data = read_page(file.absolute)
+            data = read_page(file.absolute, file.path)
             if ID_FIELD.encode() in data:
                 front = read_frontmatter(decode(data)[0])
                 if found := text_of(front.values.get(ID_FIELD)):

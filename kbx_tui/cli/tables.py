@@ -13,8 +13,11 @@ from kbx_tui.safe_text import safe_line
 
 TableFormat = Literal["csv", "markdown", "paths"]
 
-_FORMULA = re.compile(r"\s*[=+@|\uff1d\uff0b\uff0d\uff20-](?!\d*\.?\d+\Z)")
-"""The beginning of what a spreadsheet takes for a formula, in full width too; numbers are none."""
+_FORMULA = re.compile(r"(^|;)(?=\s*[=+@|\uff1d\uff0b\uff0d\uff20-](?!\d*\.?\d+\Z))")
+"""Before what a spreadsheet takes for a formula, in full width too; numbers are none.
+
+A semicolon ends a cell where numbers have a decimal comma.
+"""
 _MARKUP = re.compile(r"([\\|\[\]`*_<>])")
 
 
@@ -43,4 +46,4 @@ def _cell(value: object) -> str:
 
 
 def _as_text(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+    return _FORMULA.sub(r"\1'", cell)

@@ -327,7 +327,7 @@ class StagedChange:
     def replace_target(self) -> None:
         """Swap in the new content. Raises FileChanged if the file changed since it was read."""
         try:
-            current = read_page(self.target) if self.target.exists() else None
+            current = read_page(self.target, self.path) if self.target.exists() else None
             if file_hash(current) != self.change.before:
                 raise file_changed(self.path, None, current)
             if self.after is None:
@@ -350,11 +350,9 @@ class StagedChange:
 def read_file(root: Path, path: str) -> bytes | None:
     """Return a file's content, None if missing. Raises WriteFault for a path outside the root."""
     try:
-        return read_page(_located(root, path))
+        return read_page(_located(root, path), path)
     except FileNotFoundError:
         return None
-    except ValueError as error:
-        raise WriteFault(f"{path} lies outside {root}; only files in it are written") from error
     except OSError as error:
         raise WriteFault(f"{path} cannot be read: {error.strerror}") from error
 
@@ -392,9 +390,13 @@ def file_hash(data: bytes | None) -> str:
 
 
 def _located(root: Path, path: str) -> Path:
+    """Return the file of a path. Raises WriteFault for one outside the root, and OSError."""
     if path == CONFIG_NAME and is_editable(root, path) and (root / path).exists():
         return root / path
-    return locate(root, path)
+    try:
+        return locate(root, path)
+    except ValueError as error:
+        raise WriteFault(f"{path} lies outside {root}; only files in it are written") from error
 
 
 def _writable_target(root: Path, path: str) -> Path:

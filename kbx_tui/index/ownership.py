@@ -2,8 +2,9 @@
 
 An index shows its own texts as those of the pages, and LanceDB opens what a table names. So an
 index that came with a clone could show anything. The marker of each index folder holds a random id,
-and the user's state folder a file of that name for each index made here, which is empty, or allowed
-by the user: that names the folder that the index lies in, as whoever made it chose the id.
+and the user's state folder a file of that name for each index made here, or allowed by the user. It
+names the folder that the index lies in: whoever made one that is allowed chose its id, and whoever
+was given a base with its index knows that. What was made here may be moved, but not copied.
 
 Digests of files begin with the id, and each version of a table carries it. Thus nobody who does not
 know it can put a file into such an index either, as `git pull` does with a file that git ignores.
@@ -44,8 +45,10 @@ NOT_REMEMBERED = (
 )
 _MARKER = re.compile(rf"[^\n]*\n([0-9a-f]{{32}})\n(?:{_ASIDE}([0-9a-f]{{32}})\n)?")
 
+_MADE = "made "
+"""Begins the lines in files of ids that name a folder of an index made here."""
 _allowed_now: set[tuple[str, str]] = set()
-"""Ids, and folders as in the files of ids, that this process may open besides those."""
+"""Ids, and lines as in the files of ids, that this process may open besides those."""
 
 
 def index_id(folder: Path) -> str:
@@ -78,12 +81,34 @@ def is_own(folder: Path) -> bool:
 
 
 def _is_allowed(known: str, folder: Path) -> bool:
+    place = _place_of(folder)
+    allowed = {place, f"{_MADE}{place}"}
     if known:
         with suppress(OSError):
-            stored = (user_state_folder() / IDS / known).read_text(encoding="utf-8")
-            if stored in ("", _place_of(folder)):
+            lines = _lines_of(known)
+            if not allowed.isdisjoint(lines):
                 return True
-    return not _allowed_now.isdisjoint({(known, ""), (known, _place_of(folder))})
+            made = [line.removeprefix(_MADE) for line in lines if line.startswith(_MADE)]
+            if (made or not lines) and not any(_is_copied(known, each, place) for each in made):
+                with suppress(KbxError):  # it is then found out each time
+                    _remember(known, f"{_MADE}{place}")
+                return True
+    return not _allowed_now.isdisjoint((known, line) for line in allowed)
+
+
+def _lines_of(known: str) -> list[str]:
+    text = os.fsdecode((user_state_folder() / IDS / known).read_bytes())
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _is_copied(known: str, made: str, place: str) -> bool:
+    """Return whether an index is still in the folder where it was made, which is another one."""
+    made, place = made.replace("\0", "\n"), place.replace("\0", "\n")
+    with suppress(OSError):
+        folders = [] if Path(made).samefile(place) else [*Path(made).iterdir()]
+        parts = (part for folder in folders for part in (folder, folder / PUBLIC_INDEX))
+        return any(known in _ids_in(part) for part in parts)
+    return False
 
 
 def is_remembered(known: str) -> bool:
@@ -93,10 +118,10 @@ def is_remembered(known: str) -> bool:
 def _place_of(folder: Path) -> str:
     """Return the folder that an index lies in, as do those that are built to replace it.
 
-    The public index in an index is at the place of that.
+    The public index in an index is at the place of that. A line break in it is a NUL.
     """
     index = folder.parent if folder.name == PUBLIC_INDEX else folder
-    return os.path.realpath(index.parent)
+    return os.path.realpath(index.parent).replace("\n", "\0")
 
 
 def is_foreign(folder: Path) -> bool:
@@ -116,24 +141,29 @@ def allow(folder: Path, *, lasting: bool = True) -> None:
         _allowed_now.add((index_id(folder), _place_of(folder)))
 
 
-def _remember(known: str, place: str) -> None:
-    """Note an id that is good at a place, or anywhere if that is empty. Raises as `allow`."""
+def _remember(known: str, line: str) -> None:
+    """Add a line to the file of an id. Raises as `allow`."""
     ids = user_state_folder() / IDS
     try:
         ids.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (ids / known).exists():  # it may have been made here
-            (ids / known).write_text(place, encoding="utf-8")
+        with (ids / known).open("ab") as stream:
+            stream.write(os.fsencode(f"{line}\n"))
     except OSError as error:
-        _allowed_now.add((known, place))
+        _allowed_now.add((known, line))
         reason = error.strerror or error
         raise KbxError(f"{ids} cannot be written ({reason}); {NOT_REMEMBERED}") from error
 
 
 def forget(known: str) -> None:
-    """Take back `allow`. Raises KbxError."""
+    """Take back `allow`; what was made here stays known. Raises KbxError."""
     file = user_state_folder() / IDS / known
     try:
+        made = [line for line in _lines_of(known) if line.startswith(_MADE)]
         remove_index_id(file)
+        for line in made:
+            _remember(known, line)
+    except FileNotFoundError:
+        return
     except OSError as error:
         raise KbxError(f"{file} cannot be removed: {error.strerror or error}") from error
 
@@ -149,8 +179,9 @@ def claim(folder: Path, known: str = "") -> None:
             f"{folder} holds {foreign[0]}, which is not part of an index: move it elsewhere, "
             "or set [index] uri to a new folder"
         )
-    with suppress(KbxError):  # `kbx index` says so
-        _remember(known, "")
+    if not _is_allowed(known, folder):
+        with suppress(KbxError):  # `kbx index` says so
+            _remember(known, f"{_MADE}{_place_of(folder)}")
     folder.mkdir(parents=True, exist_ok=True)
     if index_id(folder) != known:
         _write_marker(folder, f"{_TEXT}{known}\n")
@@ -163,7 +194,7 @@ def mark_aside(folder: Path) -> None:
     """
     put_aside_by = uuid4().hex
     with suppress(KbxError):  # it then stays for ever
-        _remember(put_aside_by, "")
+        _remember(put_aside_by, f"{_MADE}{_place_of(folder)}")
     _write_marker(folder, f"{_TEXT}{index_id(folder) or NO_ID}\n{_ASIDE}{put_aside_by}\n")
 
 

@@ -24,7 +24,14 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from kbx_tui.errors import IndexDamaged, IndexFault, IndexForeign, NotFound
-from kbx_tui.index.ownership import claim, index_id, is_foreign, is_own, was_put_aside
+from kbx_tui.index.ownership import (
+    claim,
+    index_id,
+    is_foreign,
+    is_own,
+    is_remembered,
+    was_put_aside,
+)
 from kbx_tui.index.stamp import Stamp, newest_version, read_stamp
 from kbx_tui.index.table_files import ID_KEY, require_sound_table
 from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, problems_from, table_schema
@@ -105,7 +112,10 @@ class Store:
     def foreign_words(self) -> str:
         """Return a clause about an index that is there but is not opened; empty if none is."""
         is_hidden = not self._is_copy and is_foreign(Path(self.uri))
-        by = "" if index_id(Path(self.uri)) else ", or by a version before 0.1.0"
+        known = index_id(Path(self.uri))
+        by = "" if known else ", or by a version before 0.1.0"
+        if is_remembered(known):
+            by = ", but copied from another folder"
         return f"the index at {self.uri} was not made here{by}" if is_hidden else ""
 
     def foreign_advice(self) -> str:

@@ -51,7 +51,7 @@ def write_marked_pages(root: Path, store: Store, settings: Settings) -> None:
     for path, indexed_hash in store.mapping("documents", "path", "content_hash").items():
         data = b""
         with suppress(OSError, KeyError):
-            data = read_page(Path(files[path]))
+            data = read_page(Path(files[path]), path)
         if content_hash(data) != indexed_hash:
             marked[path] = b""
         elif may_hold_mark(decode(data)[0]):

@@ -57,7 +57,7 @@ def _openings(
     chosen = sorted(files, key=lambda path: blake2b(path.encode(), digest_size=8).digest())
     for path in chosen:
         with suppress(OSError):
-            data = public_data(path, read_page(Path(files[path])), entity_types)
+            data = public_data(path, read_page(Path(files[path]), path), entity_types)
             if data is None:
                 continue
             front = read_frontmatter(decode(data)[0])

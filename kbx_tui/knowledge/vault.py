@@ -19,7 +19,8 @@ from kbx_tui.knowledge.fields import texts_of
 from kbx_tui.knowledge.ignore_rules import GITIGNORE, MOST_RULES, IgnoreRules
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.state_file import decode_json, read_regular_file
+from kbx_tui.state_file import decode_json, open_regular_file, read_at_most, read_regular_file
+from kbx_tui.system import open_flags, opened_path
 
 CONFIG_NAME = "kbx.toml"
 MEMORY = "memory"
@@ -217,12 +218,30 @@ def resolve_links(path: Path) -> Path:
         raise OSError(errno.ELOOP, "it is part of a loop of links", str(path)) from error
 
 
-def read_page(file: Path) -> bytes:
-    """Return the content of a file, which may have become a pipe or device, without blocking.
+def read_page(file: Path, path: str) -> bytes:
+    """Return the content of the file at `path` in a base, without blocking.
 
-    Raises OSError, also for a file that is not regular or larger than `MAX_BYTES`.
+    It may have become a pipe or a device, or a folder above it a link out of the base. Raises
+    OSError, also for a file that is not regular or larger than `MAX_BYTES`.
     """
-    return read_regular_file(file, limit=MAX_BYTES, follow_links=True)
+    with open_regular_file(file, limit=MAX_BYTES, follow_links=True) as stream:
+        root = file.parents[path.count("/")]
+        if not any(_is_opened_in(folder, stream.fileno()) for folder in (root, root / MEMORY)):
+            raise OSError(errno.EXDEV, "it is outside the knowledge base", str(file))
+        return read_at_most(stream, file, MAX_BYTES)
+
+
+def _is_opened_in(folder: Path, file: int) -> bool:
+    """Return whether an open file is below a folder, wherever its path leads now."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | open_flags("O_PATH", "O_CLOEXEC"))
+    except OSError:  # there is no `memory`, or no opening of folders, as on Windows
+        return opened_path(file) is None
+    try:
+        above, place = opened_path(handle), opened_path(file)
+    finally:
+        os.close(handle)
+    return above is None or place is None or place.startswith(f"{above.rstrip('/')}/")
 
 
 def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:

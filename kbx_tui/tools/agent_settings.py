@@ -20,7 +20,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from kbx_tui.editing.state_files import write_atomically, write_new
 from kbx_tui.errors import ConfigError, WriteFault
-from kbx_tui.state_file import read_regular_file
+from kbx_tui.state_file import read_regular_file, unique_keys
 
 Json = dict[str, Any]
 SYSTEM_SETTINGS = "XDG_CONFIG_HOME"
@@ -158,7 +158,7 @@ def _parsed(agent: Agent, data: bytes | None) -> Json:
         text = (data or b"").decode("utf-8-sig")
         if agent.is_toml:
             return tomlkit.parse(text).unwrap()
-        settings = json.loads(text) if text.strip() else {}
+        settings = json.loads(text, object_pairs_hook=unique_keys) if text.strip() else {}
     except (ValueError, TOMLKitError, RecursionError) as error:
         kind = "TOML" if agent.is_toml else "JSON without comments"
         raise ValueError(f"is not plain {kind} ({error})") from error

@@ -1,11 +1,12 @@
-"""Every bundled file that was made elsewhere is the one that its ORIGIN.md describes."""
+"""Every model and every file made elsewhere is the one that its ORIGIN.md or card describes."""
 
 import hashlib
 import re
+from pathlib import Path
 
 import pytest
 
-from scripts.build_release import BUNDLED, ROOT, bundled_files
+from scripts.build_release import CARDS, ROOT, bundled_files
 
 SCRIPTS = {
     "kbx_tui/embedding/bundled": ("build_model.py", r"\b[0-9a-f]{64}\b"),
@@ -15,15 +16,23 @@ SCRIPTS = {
 
 
 def test_each_file_is_listed_with_its_digest() -> None:
-    assert bundled_files() == {
+    listed = bundled_files()
+    assert listed == {
         file.relative_to(ROOT).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
-        for folder in BUNDLED
-        for file in (ROOT / folder).iterdir()
-        if file.name != "ORIGIN.md"
+        for folder in {(ROOT / path).parent for path in listed}
+        for file in folder.iterdir()
+        if file.name not in CARDS
     }
 
 
-@pytest.mark.parametrize("folder", BUNDLED)
+def test_no_model_font_or_library_of_the_package_is_without_a_card() -> None:
+    kinds = {Path(path).suffix for path in bundled_files()} - {"", ".json", ".css", ".txt"}
+    assert kinds >= {".onnx", ".woff2", ".mjs"}
+    files = (file for kind in kinds for file in (ROOT / "kbx_tui").rglob(f"*{kind}"))
+    assert {file.relative_to(ROOT).as_posix() for file in files} <= bundled_files().keys()
+
+
+@pytest.mark.parametrize("folder", SCRIPTS)
 def test_origin_names_the_script_and_all_that_it_was_given(folder: str) -> None:
     script, pattern = SCRIPTS[folder]
     origin = (ROOT / folder / "ORIGIN.md").read_text("utf-8")

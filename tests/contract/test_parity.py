@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.methods import METHODS, failure_schema, output_schema
 from tests.command_line import CommandLine
+from tests.trusting import copy_base
 
 VARYING = {"timings", "duration_ms"}
 """Fields that differ from call to call."""
@@ -167,7 +167,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 @pytest.fixture(scope="module")
 def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the demo, since kb_get records openings."""
-    return shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("parity") / "larkwater")
+    return copy_base(demo_kb_path, tmp_path_factory.mktemp("parity") / "larkwater")
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +283,7 @@ async def test_a_write_gives_the_same_json_and_file_on_every_surface(
     code: int,
 ) -> None:
     """Each surface writes to its own copy of the base."""
-    copies = [shutil.copytree(base, tmp_path / letter / "base") for letter in "abcde"]
+    copies = [copy_base(base, tmp_path / letter / "base") for letter in "abcde"]
     method = METHODS[name]
     with KnowledgeBase(copies[0]) as kb:
         if "entity" in params:

@@ -5,13 +5,13 @@ like is the subject of test_search_json.py and test_similarity_json.py.
 """
 
 import shlex
-import shutil
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import KnowledgeBase
 from tests.command_line import CommandLine
+from tests.trusting import copy_base
 
 PERSON_A = """---
 role: Director of Engineering
@@ -36,7 +36,7 @@ PROJECT_X = """# Project X
 
 @pytest.fixture(scope="module")
 def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("seeds") / "base")
+    root = copy_base(demo_kb_path, tmp_path_factory.mktemp("seeds") / "base")
     (root / "memory/people/person-a.md").write_text(PERSON_A, encoding="utf-8")
     (root / "memory/projects/project-x.md").write_text(PROJECT_X, encoding="utf-8")
     with KnowledgeBase(root) as kb:
@@ -82,7 +82,7 @@ SAMPLES = (
 def test_plugin_pattern_reaches_the_branch_its_author_meant(
     base: Path, tmp_path: Path, candidate: str, expected: str, least: float
 ) -> None:
-    copy, merged_text = shutil.copytree(base, tmp_path / "base"), f"{candidate}, mostly"
+    copy, merged_text = copy_base(base, tmp_path / "base"), f"{candidate}, mostly"
     page = copy / "memory/people/person-a.md"
     before = page.read_text(encoding="utf-8")
 

@@ -18,6 +18,7 @@ from kbx_tui.tui.app_state import AppState, user_file
 from tests.command_line import CommandLine
 from tests.damage import DAMAGES, time_limit
 from tests.functional.vaults import index_vault
+from tests.trusting import copy_base
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and devices")
 
@@ -78,7 +79,7 @@ def whole_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def base(whole_base: Path, tmp_path: Path) -> Path:
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text(json.dumps({"theme": "nord"}), encoding="utf-8")
-    return shutil.copytree(whole_base, tmp_path / "base")
+    return copy_base(whole_base, tmp_path / "base")
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import tempfile
 from collections.abc import Mapping
 from functools import cache
@@ -12,6 +11,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.store import Store
 from kbx_tui.index.versions import TABLES_ID
+from tests.trusting import copy_base
 
 ALICE = """---
 role: Director of Engineering
@@ -92,7 +92,7 @@ def index_vault(root: Path, files: Mapping[str, str] | None = None, *, fast: boo
     """Write files as `write_vault` does, and index them; `root` is copied if these were before."""
     if not root.exists() or not any(root.iterdir()):
         known = _indexed(tuple((FILES if files is None else files).items()), fast)
-        return shutil.copytree(known, root, dirs_exist_ok=True)
+        return copy_base(known, root, dirs_exist_ok=True)
     return _index(write_vault(root, files), fast)
 
 

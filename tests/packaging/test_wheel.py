@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -141,3 +142,7 @@ def test_a_release_says_what_is_in_it_and_where_nothing_is_loaded_from(release: 
 def test_the_wheel_is_the_same_when_it_is_built_again(wheel: Path, tmp_path: Path) -> None:
     run(UV, "build", "--wheel", "--out-dir", tmp_path, CHECKOUT, cwd=tmp_path)
     assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+    (needed,) = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["build-system"]["requires"]
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/WHEEL"))
+        assert f"Generator: {needed.replace('==', ' ')}\n".encode() in archive.read(name)

@@ -1,12 +1,12 @@
 """Grades given in a real terminal are on disk whatever happens to the app."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.terminal.terminal import APP, Terminal, terminal
+from tests.trusting import copy_base
 from tests.waiting import wait_until
 
 QUERY = "rollback plan"
@@ -16,7 +16,7 @@ QUERY = "rollback plan"
 def base(demo_kb_path: Path, tmp_path: Path) -> Path:
     """Return a copy of the indexed demo without judgments."""
     copy = tmp_path / "demo"
-    shutil.copytree(demo_kb_path, copy)
+    copy_base(demo_kb_path, copy)
     (copy / ".kbx" / "judgments.jsonl").unlink(missing_ok=True)
     return copy
 

@@ -64,7 +64,7 @@ def parse_topics(root: Path, settings: Settings) -> tuple[Topics, list[Entity]]:
     pages: list[Document] = []
     for file in files:
         try:
-            data = read_page(file.absolute)
+            data = read_page(file.absolute, file.path)
         except OSError:
             continue
         page = parse_document(file.path, data, entity_types=types, conventions=conventions)

@@ -143,7 +143,7 @@ class FileHashes:
     def _read(self, path: str, file: str | Path, stamp: Stamp) -> str:
         """Hash a file; `stamp` was taken before, so that a change meanwhile is noticed later."""
         now = time.time_ns()
-        digest = content_hash(read_page(Path(file)))
+        digest = content_hash(read_page(Path(file), path))
         known = self._known.pop(path, None)
         if _is_settled(stamp, now):
             self._known[path] = stamp, digest

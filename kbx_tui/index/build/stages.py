@@ -98,7 +98,7 @@ def _read_pages(paths: list[str], changes: Changes, meter: ProgressMeter) -> Ite
 
 def _read(path: str, changes: Changes) -> Page | None:
     try:
-        return path, read_page(changes.files[path])
+        return path, read_page(changes.files[path], path)
     except OSError as error:  # deleted or locked since it was listed
         changes.problems.append(unreadable(path, error))
         changes.hashes.pop(path, None)

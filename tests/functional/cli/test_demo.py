@@ -1,12 +1,12 @@
 """`kbx demo` and `kbx completion`."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from kbx_tui.demo import install_demo
 from tests.command_line import CommandLine, run_program
+from tests.trusting import copy_base
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_smoke_option_searches_and_composes_the_app(folder: Path, demo_copy: Path) -> None:
     """That it embeds a new sample is tested with the installed wheel; here its index is copied."""
     install_demo()
-    shutil.copytree(demo_copy / ".kbx", folder / ".kbx", dirs_exist_ok=True)
+    copy_base(demo_copy, folder, dirs_exist_ok=True)
     ran = run_program("demo", "--smoke", env={"KBX_DEMO_DIR": str(folder)})
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("ok: ")

@@ -127,6 +127,10 @@ def test_a_file_is_made_where_the_agent_is_installed(install: Installer) -> None
         ("claude", b"[1]"),
         ("claude", b'{"mcpServers": null}'),
         ("claude", b'{"mcpServers": {"a": 1'),
+        (
+            "claude",  # whose last `kbx` is as ours
+            b'{"mcpServers": {"kbx": 1, "kbx": {"command": "p", "args": ["--kb", "x", "mcp"]}}}',
+        ),
         ("claude", b"\xff\xfe"),
         ("claude", b"[" * 100_000),
         ("codex", b"mcp_servers = {}\n"),

@@ -1,7 +1,6 @@
 """`kbx judgments` on the demo: grades go in and out, and none of the user's is overwritten."""
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from kbx_tui.evaluation.blind_preferences import Better, ShownList
 from kbx_tui.evaluation.judgments import knobs_of
 from kbx_tui.search.query_history import QueryHistory
 from tests.command_line import CommandLine
+from tests.trusting import copy_base
 
 ALICE, BOB = "memory/people/alice-chen.md", "memory/people/bob-okafor.md"
 RUTH = "memory/people/ruth-castellane.md"
@@ -86,7 +86,7 @@ def test_an_export_imported_elsewhere_has_the_same_grades(
     ran = kbx("judgments", "export", file, "--format", form, "--kb", base)
     assert ran.code == 0
     assert "left out 1 judged not sure" in ran.err
-    other = shutil.copytree(demo_kb_path, tmp_path / "other")
+    other = copy_base(demo_kb_path, tmp_path / "other")
     ran = kbx("judgments", "import", file, "--kb", other)
     assert (ran.code, ran.err) == (0, "")
     assert "added 2" in ran.out

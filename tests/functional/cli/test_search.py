@@ -246,11 +246,13 @@ def test_table_holds_hostile_text_as_text() -> None:
     rows: list[dict[str, Any]] = [
         {"path": "a|b.md", "text": '=HYPERLINK("x")\x1b[2J\nend', "n": -1.5},
         {"path": None, "text": "\uff1d1+1"},
+        {"text": "in a cell of its own; =1+1"},  # where a semicolon separates
     ]
     assert table_text(rows, "csv").splitlines() == [
         "path,text,n",
         'a|b.md,"\'=HYPERLINK(""x"") end",-1.5',
         ",'\uff1d1+1,",
+        ",in a cell of its own;' =1+1,",
     ]
     assert "a\\|b.md" in table_text(rows, "markdown")
     assert table_text(rows, "paths") == "a|b.md"

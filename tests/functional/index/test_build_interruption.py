@@ -1,6 +1,5 @@
 """An index run killed at any moment leaves a searchable index, and the next run completes it."""
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from kbx_tui import IndexFault, IndexLocked, KnowledgeBase
 from kbx_tui.index.build.writer_lock import OWNER, is_being_written, writer_lock
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import FILES, stored_rows, write_vault
+from tests.trusting import copy_base
 
 INDEX = """
 import sys
@@ -43,7 +43,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def base(whole: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(whole, tmp_path / "base")
+    return copy_base(whole, tmp_path / "base")
 
 
 def killed_at(stage: str, base: Path, code: str = INDEX) -> None:

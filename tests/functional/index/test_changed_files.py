@@ -40,9 +40,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the files read from now on."""
     paths: list[str] = []
 
-    def record(file: Path) -> bytes:
+    def record(file: Path, path: str) -> bytes:
         paths.append(file.name)
-        return read_page(file)
+        return read_page(file, path)
 
     monkeypatch.setattr(file_changes, "read_page", record)
     return paths

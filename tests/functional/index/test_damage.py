@@ -23,11 +23,12 @@ from kbx_tui.index.stamp import DIGESTS, read_stamp, write_stamp
 from kbx_tui.index.store import Store
 from kbx_tui.removal import INDEX_MARKER, INDEX_TABLES
 from tests.functional.vaults import stored_rows, write_vault
+from tests.trusting import copy_base
 
 
 @pytest.fixture
 def base(indexed_vault: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(indexed_vault, tmp_path / "base")
+    return copy_base(indexed_vault, tmp_path / "base")
 
 
 def index_of(base: Path) -> Path:

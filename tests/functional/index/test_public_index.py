@@ -7,9 +7,10 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.index.build.build_index import add_vectors
-from kbx_tui.index.ownership import forget, index_id
+from kbx_tui.index.ownership import IDS, index_id
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors.stored_vectors import read_coverage
+from kbx_tui.user_files import user_state_folder
 from tests.functional.vaults import index_vault, write_vault
 
 PAGE = "memory/people/ada.md"
@@ -82,7 +83,7 @@ def test_a_link_in_its_place_is_not_followed(base: Path, tmp_path: Path) -> None
 
 def test_one_that_was_not_made_here_is_not_opened(base: Path) -> None:
     public = base / ".kbx" / "index" / "public"
-    forget(index_id(public))
+    (user_state_folder() / IDS / index_id(public)).unlink()
     with KnowledgeBase(base) as kb:
         assert not kb.public.is_indexed()
         assert kb.public.search("boats").results

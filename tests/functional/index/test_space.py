@@ -1,6 +1,5 @@
 """The space an index takes, and what happens when it runs out."""
 
-import shutil
 from collections import namedtuple
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,14 @@ from kbx_tui.index.build.stages import CHUNK_TEXT_COLUMNS, read_chunk_texts
 from kbx_tui.index.tables import text_hash
 from kbx_tui.removal import INDEX_TABLES
 from tests.functional.vaults import store_of, write_vault
+from tests.trusting import copy_base
 
 Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture
 def base(indexed_vault: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(indexed_vault, tmp_path / "base")
+    return copy_base(indexed_vault, tmp_path / "base")
 
 
 def data_files(base: Path, table: str) -> int:

@@ -11,7 +11,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.object_store.object_client import ObjectClient
 from kbx_tui.object_store.publish import PublishReport
 from kbx_tui.object_store.store_uri import parse_store_uri
-from tests.trusting import configure_trusted
+from tests.trusting import configure_trusted, copy_base
 
 
 class Machine:
@@ -50,7 +50,7 @@ def writer_machine(folder: Path, uri: str, demo: Path) -> Machine:
     """Return a machine with the files of the demo and its index, unpublished so far."""
     machine = Machine(folder, uri)
     keep_settings = shutil.ignore_patterns("kbx.toml", "app.json", "queries.*")
-    shutil.copytree(demo, machine.root, dirs_exist_ok=True, ignore=keep_settings)
+    copy_base(demo, machine.root, dirs_exist_ok=True, ignore=keep_settings)
     return machine
 
 

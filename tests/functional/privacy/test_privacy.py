@@ -22,6 +22,7 @@ from kbx_tui.user_files import user_state_folder
 from tests.command_line import CHECKOUT, run_program
 from tests.functional.vaults import index_vault
 from tests.terminal.terminal import APP, terminal
+from tests.trusting import copy_base
 
 PAGES = {
     "memory/people/alice-chen.md": "# Alice Chen\n\n## Recent Facts\n- Prefers async Slack\n",
@@ -62,7 +63,7 @@ def place(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pla
     for folder in (place.home, place.work, temporary):
         folder.mkdir()
     place.log.touch()
-    shutil.copytree(indexed, place.base)
+    copy_base(indexed, place.base)
     own_indexes = user_state_folder() / IDS
     for name in (*OPT_OUTS, *FOLDER_VARIABLES, "KBX_STATE_DIR", "KBX_LOG_DIR"):
         monkeypatch.delenv(name, raising=False)

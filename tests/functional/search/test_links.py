@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from kbx_tui import KnowledgeBase, NotFound
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault, write_vault
+from tests.trusting import copy_base
 
 FILES = {
     "people/ann-lee.md": "---\naliases: [Annie]\n---\n# Ann Lee\n\nLeads [[Helix]].\n",
@@ -104,7 +104,7 @@ def test_a_mention_becomes_a_link_and_undo_restores_every_byte(
     indexed: Path, tmp_path: Path
 ) -> None:
     root = tmp_path / "base"
-    shutil.copytree(indexed, root)
+    copy_base(indexed, root)
     before = tree_hash(root)
     with KnowledgeBase(root) as kb:
         path = "notes/Helix costs.md"

@@ -16,6 +16,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.evaluation.metrics import ndcg
 from kbx_tui.search.request import SearchRequest
+from tests.trusting import copy_base
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +72,7 @@ def found(
     for name, base in BASES.items():
         folder = tmp_path_factory.mktemp("bases") / name
         source = demo_kb_path if name == "demo" else QUESTIONS / "bases" / name
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.jsonl"))
+        copy_base(source, folder, ignore=shutil.ignore_patterns("*.jsonl"))
         with KnowledgeBase(folder) as kb:
             kb.index()
             for question in _questions(name):

@@ -1,4 +1,3 @@
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +6,7 @@ import pytest
 from kbx_tui import KnowledgeBase
 from kbx_tui.tools.engine_worker import EngineWorker
 from tests.functional.vaults import index_vault
+from tests.trusting import copy_base
 
 SECRET = "zanzibar"
 """Occurs in redacted text and nowhere else."""
@@ -75,7 +75,7 @@ def lighthouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tools_demo(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the demo, since kb_get records openings."""
-    return shutil.copytree(demo_kb_path, tmp_path_factory.mktemp("tools") / "larkwater")
+    return copy_base(demo_kb_path, tmp_path_factory.mktemp("tools") / "larkwater")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Any arguments get an answer that matches a schema: no traceback, no text from other folders."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.methods import METHODS, failure_schema, input_schema, output_schema
 from tests.functional.tools.conftest import SECRET
+from tests.trusting import copy_base
 
 OUTSIDE = "outside.md"
 READING = [name for name, method in METHODS.items() if not method.writes]
@@ -98,7 +98,7 @@ def likely(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 def base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo with a symbolic link to a file outside."""
     above = tmp_path_factory.mktemp("hostile")
-    root = Path(shutil.copytree(demo_kb_path, above / "base"))
+    root = copy_base(demo_kb_path, above / "base")
     (above / OUTSIDE).write_text(f"# Outside\n\n{SECRET}\n", encoding="utf-8")
     (root / "memory" / "people" / "link.md").symlink_to(above / OUTSIDE)
     with KnowledgeBase(root) as kb:
@@ -153,7 +153,7 @@ def test_memory_add_writes_only_inside_the_base(
 def writable(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Another copy to write to, with the same file outside."""
     above = tmp_path_factory.mktemp("writable")
-    root = Path(shutil.copytree(base, above / "base", symlinks=True))
+    root = copy_base(base, above / "base", symlinks=True)
     (above / OUTSIDE).write_text("# Outside\n", encoding="utf-8")
     return root
 

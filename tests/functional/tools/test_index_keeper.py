@@ -1,6 +1,5 @@
 """A running server keeps the index in step with the files, and is ready for its first call."""
 
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +10,13 @@ import pytest
 from kbx_tui import IndexFault, KnowledgeBase
 from kbx_tui.tools import engine_worker
 from kbx_tui.tools.engine_worker import EngineWorker, IndexKeeper
+from tests.trusting import copy_base
 from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
 def base(indexed_vault: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(indexed_vault, tmp_path / "base")
+    return copy_base(indexed_vault, tmp_path / "base")
 
 
 @pytest.fixture

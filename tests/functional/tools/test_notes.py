@@ -1,6 +1,5 @@
 """Agents get the same notes as people: from every tool, on every surface."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,13 @@ from kbx_tui.tools.dispatch import call, in_words_of_tools
 from kbx_tui.tools.engine_worker import EngineWorker
 from tests.command_line import CommandLine
 from tests.functional.vaults import write_vault
+from tests.trusting import copy_base
 
 
 @pytest.fixture
 def base(indexed_vault: Path, tmp_path: Path) -> Path:
     """An indexed base with one file that changed since."""
-    base = shutil.copytree(indexed_vault, tmp_path / "base")
+    base = copy_base(indexed_vault, tmp_path / "base")
     (base / "memory/notes/new.md").write_text("# New\n\nA zorkmid.\n", encoding="utf-8")
     return base
 

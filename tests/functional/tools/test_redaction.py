@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.public_answers import NOT_INDEXED_SINCE
 from tests.functional.tools.conftest import HIDDEN, PAGES, SECRET
 from tests.functional.vaults import index_vault, write_vault
+from tests.trusting import copy_base
 
 
 @pytest.fixture(scope="module")
@@ -253,19 +253,18 @@ def test_a_warm_call_looks_at_each_page_once_and_reads_none(
 ) -> None:
     read: list[str] = []
     looked_at: list[str] = []
-    make, public_page = PublicPage.__init__, Documents.public_page
+    make, identity = PublicPage.__init__, Documents._identity
 
     def counted(page: PublicPage, path: str, *rest: Any) -> None:
         read.append(path)
         make(page, path, *rest)
 
-    def looked(documents: Documents, path: str) -> PublicPage | None:
+    def looked(documents: Documents, path: str) -> tuple[int, ...] | None:
         looked_at.append(path)
-        page: PublicPage | None = public_page(documents, path)
-        return page
+        return identity(documents, path)
 
     monkeypatch.setattr(PublicPage, "__init__", counted)
-    monkeypatch.setattr(Documents, "public_page", looked)
+    monkeypatch.setattr(Documents, "_identity", looked)
     monkeypatch.setattr("kbx_tui.api.documents.SETTLED_NS", 0)
     with KnowledgeBase(base) as kb:
         search_rows(kb)
@@ -436,7 +435,7 @@ async def test_hidden_pages_are_not_listed_or_counted(hiding: EngineWorker) -> N
 
 
 def test_page_redacted_after_indexing_is_not_read(lighthouse: Path, tmp_path: Path) -> None:
-    root = shutil.copytree(lighthouse, tmp_path / "base")
+    root = copy_base(lighthouse, tmp_path / "base")
     page = root / "memory/people/vera-kane.md"
     page.write_text("---\nstatus: redacted\n---\n" + page.read_text(encoding="utf-8"), "utf-8")
     hiding = EngineWorker(lambda: KnowledgeBase(root))

@@ -39,6 +39,7 @@ from tests.functional.tui.visiting import Visit, visiting
 from tests.functional.tui.visitor_process import VisitorProcess
 from tests.functional.vaults import tree
 from tests.hostile_base import SHOWN_NAME, controls_in
+from tests.trusting import copy_base
 
 PAGE = "memory/notes/2026-01-30-rollback-plan.md"
 
@@ -168,7 +169,7 @@ async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(
 async def test_several_bases_of_a_visit_are_searched_together_and_no_other(
     demo: Path, tmp_path: Path
 ) -> None:
-    other = shutil.copytree(demo, tmp_path / "other")
+    other = copy_base(demo, tmp_path / "other")
     stranger = shutil.copytree(demo / "memory", tmp_path / "stranger" / "memory").parent
     before = tree(demo), tree(other)
     async with visiting(demo, other) as visit:

@@ -29,6 +29,7 @@ from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query_history import QueryHistory
 from kbx_tui.search.request import UnfinishedFilter
 from tests.functional.vaults import tree
+from tests.trusting import copy_base
 
 QUERY = "rollback"
 ALICE = "memory/people/alice-chen.md"
@@ -266,7 +267,7 @@ def used_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     It has none of the caches that a reader would write.
     """
     folder = tmp_path_factory.mktemp("read-only")
-    root = shutil.copytree(demo_kb_path, folder / "written")
+    root = copy_base(demo_kb_path, folder / "written")
     with KnowledgeBase(root) as kb:
         kb.memory_add("Keeps bees on the roof.", entity="Alice Chen", force=True)
         kb.judgments.add(QUERY, ALICE, 2)
@@ -281,7 +282,7 @@ def used_base(demo_kb_path: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     edited = root / "memory/people/bob-okafor.md"
     edited.write_bytes(edited.read_bytes() + b"\n- edited after it was indexed\n")
     caches = shutil.ignore_patterns("VERIFIED", "file-hashes.json")
-    return shutil.copytree(root, folder / "larkwater", ignore=caches)
+    return copy_base(root, folder / "larkwater", ignore=caches)
 
 
 def public_methods(owner: type) -> set[str]:

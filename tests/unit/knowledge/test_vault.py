@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.knowledge.vault import describe_system_folder, find_root, list_files, walk
+from kbx_tui.knowledge.vault import (
+    describe_system_folder,
+    find_root,
+    list_files,
+    read_page,
+    walk,
+)
+from kbx_tui.system import opened_path
 from tests.unit.knowledge.building import write
 
 
@@ -135,6 +142,23 @@ def test_links_outside_the_root_and_broken_links_are_reported_and_skipped(tmp_pa
     reasons = problems(kb)
     assert reasons["out.md"] == reasons["folder"] == "link leads outside the knowledge base"
     assert set(reasons) == {"out.md", "folder", "broken.md", "circle.md"}
+
+
+@pytest.mark.skipif(opened_path(1) is None, reason="the system does not say where an open file is")
+@pytest.mark.parametrize("swapped", ["memory/notes/a.md", "memory/notes"])
+def test_a_page_that_became_a_link_out_after_the_walk_is_not_read(
+    tmp_path: Path, swapped: str
+) -> None:
+    root, outside = tmp_path / "base", tmp_path / "base-of-another"
+    for folder in (root, outside):
+        write(folder, {"memory/notes/a.md": f"# {folder.name}\n", "memory/notes/b.md": "# B\n"})
+    (root / "memory/notes/c.md").symlink_to("b.md")
+    files = {file.path: file.absolute for file in walk(root).files}
+    assert read_page(files["memory/notes/c.md"], "memory/notes/c.md") == b"# B\n"
+    (root / swapped).rename(root / "before")
+    (root / swapped).symlink_to(outside / swapped)
+    with pytest.raises(OSError, match="outside the knowledge base"):
+        read_page(files["memory/notes/a.md"], "memory/notes/a.md")
 
 
 def test_memory_folder_may_be_a_link(tmp_path: Path) -> None:

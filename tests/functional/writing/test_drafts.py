@@ -85,7 +85,7 @@ def test_only_additions_far_from_all_that_is_known_are_surely_new(root: Path) ->
     assert [verdict.is_sure for _, verdict in decisions] == [True, False, False, True, False, True]
 
 
-def test_what_equals_a_fact_of_somebody_is_left_without_an_entity(kb: KnowledgeBase) -> None:
+def test_draft_without_an_entity_that_equals_a_fact_is_left(kb: KnowledgeBase) -> None:
     ((_, verdict),) = decided(kb, (new_draft("Owns the pager"),))
     assert (verdict.state, verdict.is_sure) == ("exact", False)
 

@@ -297,7 +297,7 @@ async def soak_for(folder: Path, seconds: float, pause: float) -> list[str]:
     await nightly(soak, environment)
     server = StdioServerParameters(
         command=sys.executable,
-        args=[*KBX[1:], str(soak.base), "mcp", "--allow-writes"],
+        args=[*KBX[1:], str(soak.base), "mcp", "--allow-writes=direct"],
         env=environment,
     )
     async with AsyncExitStack() as stack:

@@ -22,7 +22,7 @@ STATE_SIGNS: Mapping[str, str] = {
 """State of a draft -> its sign."""
 
 
-PLURALS: Mapping[str, str] = {"person": "people", "match": "matches"}
+PLURALS: Mapping[str, str] = {"person": "people", "match": "matches", "day": "days"}
 
 
 def mode_name(search_mode: str, reason: str) -> str:
@@ -53,6 +53,15 @@ def format_minute(seconds: float) -> str:
 def format_duration(seconds: float) -> str:
     """Return seconds as `26 s` or, from 100 on, as minutes: `3 min`."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def format_age(seconds: float) -> str:
+    """Return how long ago something was: `just now`, `2 min ago`, `3 h ago`, `4 days ago`."""
+    minutes = int(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min ago" if minutes > 0 else "just now"
+    hours = minutes // 60
+    return f"{hours} h ago" if hours < 24 else f"{format_count(hours // 24, 'day')} ago"
 
 
 def format_percent(share: float) -> str:

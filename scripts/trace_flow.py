@@ -37,6 +37,8 @@ PAGE = "memory/people/alice-chen.md"
 STEP = 0.05
 """Seconds between two looks at a condition."""
 SHORT_STEP = 0.001
+LIMIT = 120
+"""Seconds after which a condition is given up: the script no longer knows the app's keys."""
 IDLE = 1.0
 """Seconds without a change after which the app is idle."""
 
@@ -74,8 +76,9 @@ def search(base: Path) -> Counter[str]:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    while not condition():
-        await pilot.pause(STEP)
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await pilot.pause(STEP)
     await pilot.pause(IDLE)
 
 
@@ -109,12 +112,13 @@ async def draft(base: Path) -> tuple[Counter[str], Counter[str]]:
         app.post_message(events.Paste(DRAFT))
         await until(pilot, shows(app, "barometers"))
         await pilot.pause(3 * IDLE)  # the check
-        await pilot.press("c")
+        await pilot.press("c", "a")  # decide, and list what would be written
         await pilot.pause(IDLE)
         with traced() as calls:
-            app.simulate_key("a")  # `press` would wait for what follows the write
-            while page.read_bytes() == before:
-                await asyncio.sleep(SHORT_STEP)
+            app.simulate_key("enter")  # confirmed; `press` would wait for what follows the write
+            async with asyncio.timeout(LIMIT):
+                while page.read_bytes() == before:
+                    await asyncio.sleep(SHORT_STEP)
             written = calls.copy()
             await pilot.pause(3 * IDLE)
     return written, calls

@@ -1,4 +1,4 @@
-"""Drafts: facts to check, decide, plan and apply together; and labels for pairs of texts."""
+"""Drafts: facts to check, decide, plan and apply together, those of agents too; labels of pairs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from kbx_tui.drafting.decided_pairs import (
     write_kept,
 )
 from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftMatch, Plan
+from kbx_tui.drafting.inbox import Inbox, Outcome, Proposal, outcome_of
 from kbx_tui.drafting.planning import apply_plan, make_plan
 from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.editing.journal import read_file
 from kbx_tui.editing.state_files import edit_lock
-from kbx_tui.errors import NotFound
+from kbx_tui.errors import NotFound, WriteFault
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fact_sections import ID_LIMIT
 from kbx_tui.knowledge.records import Entity, Fact
@@ -49,12 +50,38 @@ class Drafts:
     def __init__(self, session: Session) -> None:
         self._session, self._files = session, FileWriter(session)
         self._similarity = Similarity(session)
+        self._inbox = Inbox(session.root, session.notice_once)
 
     def stored(self) -> tuple[Draft, ...]:
-        """Return the drafts stored in this base, in the order of the file."""
-        drafts = draft_file.read_drafts(self._session.root, self._session.notice_once)
+        """Return the drafts of this base: those stored, and what agents propose and waits."""
+        drafts = self._stored()
         self._session.known_drafts = {**self._session.known_drafts, **_by_id(drafts)}
         return drafts
+
+    def _stored(self) -> tuple[Draft, ...]:
+        """Return the drafts of the file, then proposals that wait and were not changed."""
+        drafts = draft_file.read_drafts(self._session.root, self._session.notice_once)
+        return tuple({**_by_id(drafts), **_by_id(self._inbox.waiting()), **_by_id(drafts)}.values())
+
+    def propose(self, draft: Draft, *, again: bool = False) -> Proposal:
+        """Put what an agent asks for in the inbox, where it waits for the user; return it.
+
+        If the same waits already, or the user has refused it and it is not to be proposed `again`,
+        that is returned. Raises NotConfirmed if too many wait, and WriteFault.
+        """
+        return self._inbox.add(draft, again=again)
+
+    def proposals(self) -> list[Proposal]:
+        """Return what agents have proposed and what became of it, oldest first."""
+        return self._inbox.proposals()
+
+    def inbox(self) -> tuple[Draft, ...]:
+        """Return the drafts of agents that wait, some perhaps changed by the user."""
+        return tuple(draft for draft in self._stored() if draft.asked)
+
+    def inbox_version(self) -> object:
+        """Return a value that differs once the inbox has changed; fast."""
+        return self._inbox.version()
 
     def in_file(self, file: Path | str) -> tuple[Draft, ...]:
         """Return a draft for each line of a file.
@@ -78,12 +105,23 @@ class Drafts:
         Drafts that they added stay; drafts that they settled stay removed unless changed here. If a
         draft differs, the version changed here wins. Raises WriteFault and leaves the stored drafts
         unchanged.
+
+        A proposal that is no longer among the drafts is refused; one that is there again, as its
+        decision was undone, waits again.
         """
-        root = self._session.root
+        root, known = self._session.root, self._session.known_drafts
         with edit_lock(root):
-            stored = draft_file.read_drafts(root, self._session.notice_once)
-            merged = draft_file.merge_drafts(drafts, self._session.known_drafts, stored)
-            draft_file.write_drafts(root, merged)
+            merged = _by_id(draft_file.merge_drafts(drafts, known, self._stored()))
+            outcomes: dict[str, tuple[Outcome, str]] = {}
+            for proposal in self._inbox.proposals():
+                draft_id, waits = proposal.draft.id, proposal.outcome == "waiting"
+                if waits and draft_id in known and draft_id not in merged:
+                    outcomes[draft_id] = ("refused", "")
+                elif draft_id in merged and not waits:
+                    outcomes[draft_id] = ("waiting", "")
+            self._inbox.decide(outcomes)
+            unchanged = set(self._inbox.waiting())
+            draft_file.write_drafts(root, [d for d in merged.values() if d not in unchanged])
         self._session.known_drafts = _by_id(drafts)
 
     def check(self, drafts: Sequence[Draft]) -> list[DraftCheck]:
@@ -198,6 +236,7 @@ class Drafts:
         with edit_lock(session.root):
             applied = apply_plan(session.root, plan, progress)
             draft_file.drop_drafts(session.root, applied.done)
+            self._note_outcomes([draft for draft in plan.drafts if draft.id in applied.done])
         session.known_drafts = {  # a settled draft that reappears counts as new
             draft_id: draft
             for draft_id, draft in session.known_drafts.items()
@@ -205,6 +244,16 @@ class Drafts:
         }
         self._files.publish(applied.paths, "dedup", f"{len(applied.done)} drafts")
         return applied
+
+    def _note_outcomes(self, settled: Sequence[Draft]) -> None:
+        """Note what became of proposals; a failure is a notice, as the pages are written."""
+        asked = {each.draft.id: each.draft for each in self._inbox.proposals()}
+        try:
+            self._inbox.decide(
+                {each.id: outcome_of(asked[each.id], each) for each in settled if each.id in asked}
+            )
+        except WriteFault as error:
+            self._session.notice(f"written, but the proposals stay in the inbox: {error}")
 
     def label(self, left: str, right: str, same: bool) -> int:
         """Store whether two texts say the same thing; return the label count. Raises WriteFault."""

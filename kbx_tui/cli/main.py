@@ -42,6 +42,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
     "Write": (
         memory.memory_command,
         memory.dedup_command,
+        memory.inbox_command,
         *map(entities.group_of, entities.FIELDS),
         start.import_command,
         start.export_command,

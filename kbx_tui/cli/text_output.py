@@ -364,7 +364,8 @@ def print_drafts(
         return
     out.print()
     undecided = len(checks) - len(applied.done) - len(applied.failed)
-    summary = f"{applied.created} written, {applied.skipped} skipped, {undecided} left to decide"
+    written = len(applied.done) - applied.skipped
+    summary = f"{written} written, {applied.skipped} skipped, {undecided} left to decide"
     out.print(Text(summary, "bold"))
     for problem in applied.failed:
         say(problem.reason)
@@ -390,6 +391,8 @@ def _print_draft(out: Console, check: DraftCheck, verdict: Verdict) -> None:
         (safe_line(f"  ({entity})"), DIM),
     )
     out.print(head)
+    if (asked := check.draft.asked) is not None:
+        out.print(Text(safe_line(f"{INDENT}{check.draft.id} from {asked.words}"), DIM))
     proposal = f"{verdict.proposal.action}: {verdict.reason}"
     out.print(Text(safe_line(f"{INDENT}{proposal}"), DIM))
     for note in check.notes:

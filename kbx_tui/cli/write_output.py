@@ -48,7 +48,11 @@ def confirmed(question: str) -> bool:
     return click.confirm(safe_line(question), default=False, err=True)
 
 
-KNOWN = "a known fact says the same or contradicts it"
+KNOWN = {
+    "refines": ("a known fact says it in other detail", "edit-fact {} TEXT rewords that fact"),
+    "conflict": ("a known fact contradicts it", "supersede {} TEXT replaces that fact"),
+}
+"""What prevents a write by the relation of the first match, and the command that resolves it."""
 EXIT_KNOWN = 3
 """Nothing was written: the fact is known already, or contradicts a known one."""
 
@@ -89,8 +93,14 @@ def report_written(
     If known facts prevent the write, they are printed and, on a terminal, the user is asked.
     """
     written = write(force=force, dry_run=dry_run)
-    if dry_run and written.matches and not (force or wants_json()):
-        say(f"{KNOWN}: only --force writes it")
+    known, advice = "", "--force writes it anyway"
+    if written.matches:
+        first = written.matches[0]
+        known, resolving = KNOWN.get(first.relation, ("a known fact says the same", ""))
+        if resolving and first.fact_id is not None:
+            advice = f"kbx memory {resolving.format(first.fact_id)}, {advice}"
+    if dry_run and known and not (force or wants_json()):
+        say(f"{known}; {advice}")
     if written.matches and not written.written and not wants_json():
         from kbx_tui.cli.text_output import print_matches
 
@@ -98,13 +108,13 @@ def report_written(
     if not written.matches or written.written or dry_run:
         print_written(written, dry_run=dry_run)
         return EXIT_KNOWN if written.matches and not (written.written or force) else 0
-    if may_ask() and not wants_json() and confirmed(f"{KNOWN}; write it anyway?"):
+    if may_ask() and not wants_json() and confirmed(f"{known}; write it anyway?"):
         print_written(write(force=True, dry_run=False), dry_run=False)
         return 0
     if wants_json():
         print_written(written, dry_run=False)
     else:
-        say("nothing was written; --force writes it anyway")
+        say(f"nothing was written: {known}; {advice}")
     return EXIT_KNOWN
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import dropwhile
 
 from kbx_tui.drafting.drafts import BatchMatch, Choice, DraftCheck, DraftMatch, State, Verdict
@@ -39,9 +40,32 @@ from kbx_tui.similarity.pair_score import FLOOR, is_near, require_threshold
 def decide(check: DraftCheck, threshold: float | None = None) -> Verdict:
     """Return state and proposal at a threshold, 0..1; None uses that of each match's type.
 
-    Only matches of the draft's own entity count, or all matches if it has no entity. Raises
-    OutOfRange.
+    Only matches of the draft's own entity count, or all matches if it has no entity. What an agent
+    proposes is never sure. Raises OutOfRange.
     """
+    verdict = _decide(check, threshold)
+    if (asked := check.draft.asked) is None:
+        return verdict
+    verdict = replace(verdict, is_sure=False)
+    asks = _ASKS.get(asked.choice.action, "")
+    if asked.choice.action in ("merge", "supersede"):
+        if verdict.state in ("exact", "repeated"):
+            return verdict
+        asks = f"{asks}: {verdict.reason}"
+    if not asks:
+        return verdict
+    return replace(verdict, proposal=asked.choice, reason=f"{asked.by} asks to {asks}")
+
+
+_ASKS = {
+    "merge": "reword a fact",
+    "supersede": "replace a fact",
+    "strike": "strike out this fact",
+    "delete": "delete this fact",
+}
+
+
+def _decide(check: DraftCheck, threshold: float | None) -> Verdict:
     if threshold is not None:
         require_threshold(threshold)
     if check.draft.stands_for is not None:

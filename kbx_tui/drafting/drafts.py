@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import Any, Literal
 from kbx_tui.editing.page_edits import PageEdit
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError
+from kbx_tui.formatting import format_age
 from kbx_tui.knowledge.fact_line import read_fact_line, split_head
 from kbx_tui.knowledge.records import FactKind
 from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
@@ -27,7 +29,8 @@ from kbx_tui.state_file import Notice, ignore
 MAX_DRAFTS = 5_000
 """Drafts read from one text: each is compared with the base and with the others."""
 
-Action = Literal["create", "merge", "supersede", "tick", "skip"]
+Action = Literal["create", "merge", "supersede", "tick", "strike", "delete", "skip"]
+"""`strike` and `delete` are of the facts in a choice; of these the draft only repeats the text."""
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s+")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
@@ -40,6 +43,22 @@ class Choice:
     """The fact to merge into, those to supersede or open items to tick; empty for other actions."""
     text: str = ""
     """The full text of the merged fact; empty means the text of the draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an agent asks to have written: see `drafting/inbox.py`."""
+
+    by: str
+    """The name that the agent's program gives itself."""
+    at: float
+    """Time in seconds since 1970."""
+    choice: Choice
+
+    @property
+    def words(self) -> str:
+        """Who asks, and since when: `claude-code, 2 min ago`."""
+        return f"{self.by}, {format_age(time.time() - self.at)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +76,8 @@ class Draft:
     entity_name: str = ""
     stands_for: int | None = None
     choice: Choice | None = None
+    asked: Asked | None = None
+    """Who proposed it; None for a draft of the user."""
 
 
 def new_draft(text: str, **fields: Any) -> Draft:
@@ -320,9 +341,13 @@ class DraftProblem:
 @dataclass(frozen=True, slots=True)
 class Plan:
     files: tuple[PlannedFile, ...]
-    actions: tuple[tuple[str, Action], ...]
-    """Id and action of each draft that can be carried out, in order."""
+    drafts: tuple[Draft, ...]
+    """Those that can be carried out, in order; each has a choice."""
     problems: tuple[DraftProblem, ...]
+
+    @property
+    def actions(self) -> tuple[tuple[str, Action], ...]:
+        return tuple((draft.id, draft.choice.action) for draft in self.drafts if draft.choice)
 
     @property
     def diff(self) -> str:
@@ -335,6 +360,7 @@ class Applied:
     merged: int
     superseded: int
     ticked: int
+    removed: int
     skipped: int
     failed: tuple[DraftProblem, ...]
     done: tuple[str, ...]

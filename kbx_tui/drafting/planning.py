@@ -12,8 +12,16 @@ from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 
-from kbx_tui.drafting.drafts import Action, Applied, Draft, DraftProblem, Plan, PlannedFile
-from kbx_tui.editing.fact_edits import AddFact, ChangeFact, StrikeFact, TickFact, source_note
+from kbx_tui.drafting.drafts import Applied, Draft, DraftProblem, Plan, PlannedFile
+from kbx_tui.editing.fact_edits import (
+    AddFact,
+    ChangeFact,
+    DeleteFact,
+    FactEdit,
+    StrikeFact,
+    TickFact,
+    source_note,
+)
 from kbx_tui.editing.file_edits import FileEdit, ProgressCallback, write_files
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
 from kbx_tui.errors import WriteFault
@@ -29,7 +37,7 @@ from kbx_tui.similarity.pair_score import MAX_TEXT, too_long_for_a_fact
 
 CONTEXT = 3
 
-_PathEdit = tuple[str, AddFact | ChangeFact | StrikeFact | TickFact]
+_PathEdit = tuple[str, FactEdit]
 
 
 def make_plan(
@@ -49,7 +57,7 @@ def make_plan(
     planner = _Planner(entities, facts, read, today)
     for draft in drafts:
         if draft.choice is not None:
-            planner.add(draft, draft.choice.action)
+            planner.add(draft)
     return planner.plan()
 
 
@@ -89,10 +97,10 @@ class _Planner:
     today: str
     files: dict[str, PlannedFile] = field(default_factory=dict)
     targets: dict[int, str] = field(default_factory=dict)
-    actions: list[tuple[str, Action]] = field(default_factory=list)
+    drafts: list[Draft] = field(default_factory=list)
     problems: list[DraftProblem] = field(default_factory=list)
 
-    def add(self, draft: Draft, action: Action) -> None:
+    def add(self, draft: Draft) -> None:
         try:
             edits = self._edits_for(draft)
             targets = {edit.fact.fact_id for _, edit in edits if not isinstance(edit, AddFact)}
@@ -107,14 +115,14 @@ class _Planner:
             self.problems.append(DraftProblem(draft.id, str(error)))
             return
         self.targets |= dict.fromkeys(targets, draft.text)
-        self.actions.append((draft.id, action))
+        self.drafts.append(draft)
 
     def plan(self) -> Plan:
         files = tuple(
             replace(file, diff=file_diff(path, file.before, file.after))
             for path, file in sorted(self.files.items())
         )
-        return Plan(files, tuple(self.actions), tuple(self.problems))
+        return Plan(files, tuple(self.drafts), tuple(self.problems))
 
     def _edits_for(self, draft: Draft) -> list[_PathEdit]:
         choice = draft.choice
@@ -123,11 +131,15 @@ class _Planner:
         targets = [self._fact(fact_id) for fact_id in dict.fromkeys(choice.fact_ids)]
         if choice.action != "create" and not targets:
             raise WriteFault(f"say which fact to {choice.action}")
+        if choice.action == "delete":
+            return [(fact.path, DeleteFact(fact)) for fact in targets]
         text = choice.text or draft.text
         if problem := too_long_for_a_fact(text):
             raise WriteFault(problem)
         day = draft.date or self.today
         strikes: list[_PathEdit] = [(fact.path, StrikeFact(fact, day)) for fact in targets]
+        if choice.action == "strike":
+            return strikes
         if draft.stands_for is not None:
             own = self._fact(draft.stands_for)
             if choice.action == "create":
@@ -225,6 +237,7 @@ def apply_plan(root: Path, plan: Plan, progress: ProgressCallback | None = None)
         merged=counts["merge"],
         superseded=counts["supersede"],
         ticked=counts["tick"],
+        removed=counts["strike"] + counts["delete"],
         skipped=counts["skip"],
         failed=(*plan.problems, *failed.values()),
         done=tuple(draft_id for draft_id, _ in done),

@@ -178,9 +178,11 @@ class Log(Generic[Record]):
         notice: Notice = ignore,
         *,
         brief: bool = False,
+        mode: int = 0o666,
     ) -> None:
+        """`mode` are the permissions of a new file, less those of the umask."""
         self.root, self.file, self.notice = root, root / STATE_FOLDER / name, notice
-        self._kind, self._brief = kind, brief
+        self._kind, self._brief, self._mode = kind, brief, mode
         self._version: tuple[int, ...] | None = None
         self._lines: list[tuple[str, Record | None]] = []
 
@@ -213,7 +215,7 @@ class Log(Generic[Record]):
 
     def append(self, lines: Sequence[bytes], *, synced: bool = True) -> int:
         try:
-            return append_lines(self.file, lines, synced=synced) if lines else 0
+            return append_lines(self.file, lines, self._mode, synced=synced) if lines else 0
         except OSError as error:
             raise write_fault(self.file, error) from error
 
@@ -265,7 +267,8 @@ class Log(Generic[Record]):
 def replace_state_file(file: Path, data: bytes) -> None:
     """Replace a state file, setting aside anything that is not a regular file of a usual size.
 
-    Raises WriteFault, also for a file that cannot be opened now but may be readable later.
+    The new file has the permissions of the one before. Raises WriteFault, also for a file that
+    cannot be opened now but may be readable later.
     """
     try:
         with suppress(FileNotFoundError):
@@ -274,13 +277,15 @@ def replace_state_file(file: Path, data: bytes) -> None:
         if not isinstance(error, UnusableFile):
             raise write_fault(file, error) from error
         set_aside(file)
-    write_atomically(file, data)
+    write_atomically(file, data, like=file if file.exists() else None)
 
 
 _FLAGS = ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
 
 
-def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) -> int:
+def append_lines(
+    file: Path, lines: Sequence[bytes], mode: int = 0o666, *, synced: bool = False
+) -> int:
     """Append lines, given without line breaks, in one write; return the prior size in bytes.
 
     A last line that a crash cut off is ended first, so that it does not spoil the next. Anything
@@ -298,7 +303,7 @@ def append_lines(file: Path, lines: Sequence[bytes], *, synced: bool = False) ->
     except UnusableFile:
         set_aside(file)
         is_new = True
-    handle = os.open(file, flags, 0o666)
+    handle = os.open(file, flags, mode)
     with os.fdopen(handle, "rb+", buffering=0) as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 1))

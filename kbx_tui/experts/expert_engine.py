@@ -195,7 +195,7 @@ def _nobody(ranking: ExpertRanking) -> Iterator[str]:
     if ranking.experts:
         return
     if not ranking.in_scope:
-        yield "there are no claims: facts are list items below ## Facts or ## Recent Facts"
+        yield "there are no claims: facts are list items at the top of a page or below ## Facts"
     elif ranking.total_below_minimum:
         entities = format_count(ranking.total_below_minimum, "entity")
         yield f"{entities} on this topic, but with fewer claims than min_claims"

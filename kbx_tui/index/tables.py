@@ -24,9 +24,9 @@ from kbx_tui.knowledge.markdown import without_entities
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 SCHEMA_VERSION = 5
-TEXT_RULES = 4
-"""Number of the rules by which titles, searched texts and embedded texts are derived from files: an
-index with another number is rebuilt, with the vectors of all texts that stay the same."""
+TEXT_RULES = 5
+"""Number of the rules by which titles, facts and the texts to search and embed are derived from
+files: an index with another number is rebuilt, with the vectors of all texts that stay the same."""
 
 COLUMNS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "documents": (

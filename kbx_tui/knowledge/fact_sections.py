@@ -1,4 +1,4 @@
-"""Facts and open items: the list items in certain sections of an entity page."""
+"""Facts and open items: list items at the top of an entity page and in certain sections."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ _SECTIONS: dict[str, FactKind] = {
     "open items": "open_item",
 }
 _MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
+_TASK = re.compile(r"\[[ xX]\](?:\s|$)")
 DEFAULT_CONFIDENCE = 0.7
 ID_LIMIT = 2**53
 
@@ -41,8 +43,10 @@ def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
 def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
     """Return the facts and open items on the page of an entity, in file order.
 
-    These are the list items in sections named Recent Facts, Facts or Open Items. A nested item that
-    only gives sources, status or confidence belongs to its parent; any other is a fact of its own.
+    These are the list items in sections named Recent Facts, Facts or Open Items, and those at the
+    top of the page, before its first section: there a task is an open item, and an item that is
+    only a link leads elsewhere. A nested item that only gives sources, status or confidence belongs
+    to its parent; any other is a fact of its own.
     """
     return tuple(fact for fact, _ in facts_with_items(document, entity_id))
 
@@ -122,6 +126,7 @@ class FactSection:
 
 
 def fact_sections(body: str) -> Iterator[FactSection]:
+    """Yield the sections that hold facts or open items, in file order, without the page's top."""
     if not _MAY_HOLD_FACTS.search(body):
         return
     blocks = outline(body)
@@ -153,7 +158,7 @@ def _entries(document: Document) -> list[_Entry]:
     redacted = redacted_lines(document.body)
     entries: list[_Entry] = []
     parents: list[_Entry] = []
-    for section, item, text in _section_items(document.body):
+    for kind, item, text in _section_items(document.body):
         while parents and parents[-1].item.depth >= item.depth:
             parents.pop()
         line = read_fact_line(text)
@@ -165,7 +170,7 @@ def _entries(document: Document) -> list[_Entry]:
         elif line.text:
             if parent is not None and not line.status:
                 line = replace(line, status=parent.line.status)
-            entries.append(_Entry(section.kind, item, line))
+            entries.append(_Entry(kind, item, line))
             parents.append(entries[-1])
     of_page = FactLine("", status=page_status, confidence=page_confidence)
     for entry in entries:
@@ -173,9 +178,30 @@ def _entries(document: Document) -> list[_Entry]:
     return entries
 
 
-def _section_items(body: str) -> Iterator[tuple[FactSection, ListItem, str]]:
+def _section_items(body: str) -> Iterator[tuple[FactKind, ListItem, str]]:
     lines = read_as_markdown(body).split("\n")
+
+    def text_of_item(item: ListItem) -> str:
+        own = (line.strip() for line in lines[item.line : item.text_end])
+        return MARKERS.sub("", " ".join(own))
+
+    for item in _top_items(body):
+        text = text_of_item(item)
+        if item.depth or not read_fact_line(text).is_note:
+            yield "open_item" if _TASK.match(text) else "fact", item, text
     for section in fact_sections(body):
         for item in section.items:
-            own = (line.strip() for line in lines[item.line : item.text_end])
-            yield section, item, MARKERS.sub("", " ".join(own))
+            yield section.kind, item, text_of_item(item)
+
+
+def _top_items(body: str) -> Sequence[ListItem]:
+    """Return the list items above all headings, or between the title and the next heading."""
+    if not _ITEM.search(body):
+        return ()
+    blocks = outline(body)
+    lines = [item.line for item in blocks.items]
+    for heading in blocks.headings:
+        before = bisect_left(lines, heading.line)
+        if before or heading.level > 1:
+            return blocks.items[:before]
+    return blocks.items

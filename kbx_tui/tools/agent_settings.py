@@ -137,7 +137,7 @@ def _is_ours(entry: Any) -> bool:
     """Return whether an entry has the form of `server_entry`."""
     if not isinstance(entry, dict) or not isinstance(args := entry.get("args"), list):
         return False
-    said = args[:-1] if args[-1:] == ["--allow-writes"] else args
+    said = args[:-1] if args and str(args[-1]).startswith("--allow-writes") else args
     return entry.keys() <= {"type", "command", "args"} and said[-3::2] == ["--kb", "mcp"]
 
 
@@ -306,4 +306,5 @@ them before you say that you do not know something about the user's work.
 
 _WRITING = """\
 - Before you write a fact, call `kbx_memory_similar`: merge with `kbx_memory_edit_fact`, replace
-  what is no longer true with `kbx_memory_supersede`, add what is new with `kbx_memory_add`."""
+  what is no longer true with `kbx_memory_supersede`, add what is new with `kbx_memory_add`.
+- What you write waits for the user's review: say so, and do not propose again what was refused."""

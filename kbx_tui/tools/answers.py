@@ -198,9 +198,17 @@ class FactPlace(Answer):
     confidence: float
 
 
+class ProposalState(Answer):
+    outcome: Literal["waiting", "accepted", "changed", "refused"] = Field(
+        description="Changed: the user wrote something else."
+    )
+    proposed_at: str
+    decided_at: str | None
+
+
 class KbGetData(Answer):
     id: str
-    type: Literal["fact", "open_item"] | str
+    type: Literal["fact", "open_item", "proposal"] | str
     title: str = Field(description="Of the page; for a fact, the name of its entity.")
     content: str = Field(
         description="Markdown of the file without redacted lines, or the text of the fact."
@@ -210,6 +218,7 @@ class KbGetData(Answer):
     total_chars: int
     next_offset: int | None = Field(description="Offset of the rest; null at the end.")
     fact: FactPlace | None = Field(description="Only for the id of a fact or open item.")
+    proposal: ProposalState | None = Field(description="Only for the id of a proposal.")
     notes: list[str]
 
 
@@ -251,7 +260,7 @@ class KbCapabilitiesAnswer(Answer):
     version: str
     methods: list[str]
     retrieval: list[Literal["fts", "vector", "two_pass"]]
-    review_gated: Literal[False]
+    review_gated: bool = Field(description="Whether writes wait for the user's review.")
     writes: bool
     transports: list[Literal["mcp-stdio", "mcp-http", "jsonl"]]
     types: list[str] = Field(description="Document types in the base, for filters.")
@@ -342,6 +351,9 @@ class WrittenAnswer(Answer):
     diff: str = Field(description="Unified diff of the page, as written or as it would be.")
     hints: list[str]
     entry: int | None = Field(description="Number in the journal, for kbx undo.")
+    proposal: str | None = Field(
+        description="Where writes wait for the user's review: its id, for kb_get."
+    )
 
 
 class PassOneEntity(Answer):

@@ -104,7 +104,9 @@ class KbxRelated(Arguments):
 
 
 class KbGet(Arguments):
-    id: PageOrFact | None = Field(None, description="Id of a result, a path, or a fact_id")
+    id: PageOrFact | None = Field(
+        None, description="Id of a result, a path, a fact_id or a proposal"
+    )
     ids: Annotated[list[PageOrFact], Field(min_length=1, max_length=20)] | None = Field(
         None, description="Several, instead of id"
     )

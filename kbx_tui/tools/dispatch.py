@@ -22,6 +22,7 @@ from kbx_tui.tools.methods import Method, available_methods, find_method, input_
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
+    from kbx_tui.drafting.drafts import Draft
 
 
 log = logging.getLogger(__name__)
@@ -35,30 +36,51 @@ class Answer:
 
 
 def call(
-    kb: KnowledgeBase, name: str, params: Mapping[str, Any], *, allow_writes: bool = False
+    kb: KnowledgeBase,
+    name: str,
+    params: Mapping[str, Any],
+    *,
+    allow_writes: bool = False,
+    proposer: str | None = None,
 ) -> dict[str, Any]:
     """Call a method by name, `kb.search` or `kb_search`, and return its answer.
 
-    The answer is the same as from every other surface. Raises KbxError, and pydantic's
-    ValidationError for invalid arguments.
+    With a `proposer`, the name of an agent, a write is not made but put in the inbox. The answer is
+    the same as from every other surface. Raises KbxError, and pydantic's ValidationError for
+    invalid arguments.
     """
     method = callable_method(name, allow_writes=allow_writes)
     if isinstance(method, Failure):
         raise NotFound(method.message)
-    arguments = method.arguments.model_validate(params)
-    from kbx_tui.tools.handlers import HANDLERS
+    arguments = given = method.arguments.model_validate(params)
+    reviews = method.writes and proposer is not None
+    if reviews:
+        given = arguments.model_copy(update={"dry_run": True})
+    drafts: list[Draft] = []
+    from kbx_tui.tools.handlers import HANDLERS, propose, proposed_draft
     from kbx_tui.tools.public_answers import answer_publicly  # loads the engine: not before a call
 
     def answer(public: KnowledgeBase) -> dict[str, Any]:
         with public.noting() as notices:
-            made = HANDLERS[method.name](public, arguments)
+            made = HANDLERS[method.name](public, given)
+            if reviews:
+                drafts[:] = [proposed_draft(public, arguments, proposer or "")]
         _add_notes(made, notices)
         if method.name == "kb.capabilities":
             names = [available.name for available in available_methods(allow_writes=allow_writes)]
             made |= {"methods": names, "writes": allow_writes}
+            made["review_gated"] = proposer is not None
         return made
 
     made = answer_publicly(kb, answer, dict(params))
+    if reviews and not getattr(arguments, "dry_run", False):
+        again = getattr(arguments, "force", False)
+        known = [match["relation"] for match in made["matches"]]  # the user decides of the others
+        if again or not {"exact", "duplicate"} & set(known):
+            made["proposal"], said = propose(kb, drafts[0], again=again)
+        else:
+            said = "known, so not proposed: see matches; force proposes it anyway"
+        made["hints"].append(said)
     for notes in _notes_of(made):
         notes[:] = map(in_words_of_tools, notes)
     return made
@@ -105,12 +127,13 @@ def answer_call(
     params: Mapping[str, Any],
     *,
     allow_writes: bool = False,
+    proposer: str | None = None,
 ) -> Answer:
     method = callable_method(name, allow_writes=allow_writes)
     if isinstance(method, Failure):
         return failed_answer(name, method)
     try:
-        return Answer(call(open_kb(), name, params, allow_writes=allow_writes))
+        return Answer(call(open_kb(), name, params, allow_writes=allow_writes, proposer=proposer))
     except Exception as error:
         failure = failure_of(error, partial(input_schema, method))
         if failure.is_bug:

@@ -58,6 +58,8 @@ class McpOptions:
     root: str
     trust: bool = False
     allow_writes: bool = False
+    reviews: bool = False
+    """Whether what agents write waits for the user's review."""
     lists_all: bool = False
     warm: bool = True
     token: str | None = None
@@ -66,7 +68,11 @@ class McpOptions:
 
     def engine(self) -> EngineWorker:
         return EngineWorker(
-            self._open, allow_writes=self.allow_writes, background=self.keeps_index, warms=self.warm
+            self._open,
+            allow_writes=self.allow_writes,
+            reviews=self.reviews,
+            background=self.keeps_index,
+            warms=self.warm,
         )
 
     def _open(self) -> KnowledgeBase:
@@ -83,14 +89,17 @@ class EngineWorker:
         open_kb: Callable[[], KnowledgeBase],
         *,
         allow_writes: bool = False,
+        reviews: bool = False,
         timeout: float = TIMEOUT_SECONDS,
         background: bool = False,
         warms: bool = False,
     ) -> None:
         """With `background`, the index is kept up to date between calls, after the first one.
 
-        With `warms`, `begin` loads what the first search needs. The base is not opened before.
+        With `warms`, `begin` loads what the first search needs. The base is not opened before. With
+        `reviews`, writes are only proposed.
         """
+        self.reviews = reviews
         self._open_kb, self.allow_writes, self.timeout = open_kb, allow_writes, timeout
         self._kb: KnowledgeBase | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="kbx-tools")
@@ -107,13 +116,20 @@ class EngineWorker:
     def is_idle(self) -> bool:
         return not self._calls and time.monotonic() - self._last_call > IDLE_SECONDS
 
-    def submit(self, name: str, params: Mapping[str, Any]) -> Future[Answer]:
+    def submit(self, name: str, params: Mapping[str, Any], client: str = "") -> Future[Answer]:
+        """Start a call; `client` is the name of the program that makes it."""
         if self._calls >= MOST_CALLS:
             busy: Future[Answer] = Future()
             busy.set_result(failed_answer(name, _BUSY))
             return busy
         return self._counted(
-            lambda: answer_call(self._opened, name, params, allow_writes=self.allow_writes)
+            lambda: answer_call(
+                self._opened,
+                name,
+                params,
+                allow_writes=self.allow_writes,
+                proposer=client if self.reviews else None,
+            )
         )
 
     def run(self, action: Callable[[KnowledgeBase], Any]) -> Future[Any]:

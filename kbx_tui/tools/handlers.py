@@ -15,12 +15,16 @@ from typing import Any
 from kbx_tui import __version__
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import unknown_id
+from kbx_tui.drafting.drafts import Action, Asked, Choice, Draft, new_draft
 from kbx_tui.errors import ConfigError, EmbeddingError, IndexFault
+from kbx_tui.formatting import format_minute
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.answer import NOT_INDEXED
 from kbx_tui.search.results.response import SENTENCE_END, SearchResult
+from kbx_tui.similarity.pair_score import require_text
 from kbx_tui.tools import arguments
 from kbx_tui.tools.arguments import KbGet, KbSearch, SearchFilters
 from kbx_tui.tools.json_output import (
@@ -110,6 +114,8 @@ def _get(kb: KnowledgeBase, wanted: str | int, args: KbGet, most: int) -> Json:
     """Return a fact, or a page as it is on disk and count it as opened. Raises NotFound."""
     if isinstance(wanted, int) or wanted.isdecimal():
         return _fact_data(kb, kb.pages.fact(int(wanted)))
+    if wanted.startswith(PROPOSAL) and (found := _proposal_data(kb, wanted)):
+        return found
     documents = kb.documents
     path, entity = documents.identify(wanted)
     page = documents.public_page(path) if path else None
@@ -159,6 +165,76 @@ def _fact_data(kb: KnowledgeBase, fact: Fact) -> Json:
     }
 
 
+def _proposal_data(kb: KnowledgeBase, wanted: str) -> Json | None:
+    """Return what became of a proposal, without its text: that may have been redacted since."""
+    for proposal in kb.drafts.proposals():
+        asked = proposal.draft.asked
+        if asked is not None and wanted == PROPOSAL + proposal.draft.id:
+            days = [format_minute(at) if at else None for at in (asked.at, proposal.decided_at)]
+            state = {"outcome": proposal.outcome, "proposed_at": days[0], "decided_at": days[1]}
+            return _data(wanted, "proposal", None, None, _SAID[proposal.outcome]) | {
+                "proposal": state
+            }
+    return None
+
+
+PROPOSAL = "proposal:"
+MOST_NAME = 40
+_SAID = {
+    "waiting": "It waits for the user's review.",
+    "accepted": "The user accepted it, and it is written.",
+    "changed": "The user wrote something else instead; search before you propose it again.",
+    "refused": "The user refused it. Do not propose it again unless asked.",
+}
+
+
+def proposed_draft(kb: KnowledgeBase, args: Any, by: str) -> Draft:
+    """Return what a call of a writing tool asks for, as a draft. Raises as its handler."""
+    choice = Choice("create")
+    if isinstance(args, arguments.KbxMemoryAdd):
+        text, kind, owner = args.text, args.kind, kb.entities.resolve(args.entity).id
+    else:
+        fact = kb.pages.fact(args.fact_id)
+        text, kind, owner = getattr(args, "text", "") or fact.text, fact.kind, fact.entity_id
+        choice = Choice(_ACTIONS[type(args)], (fact.fact_id,))
+        if choice.action == "supersede" and not args.text:
+            choice = Choice("strike", choice.fact_ids)
+    name = safe_line(by)[:MOST_NAME].strip() or "an agent"
+    # What the user sees is what will be written.
+    date, source = (safe_line(getattr(args, key, "") or "") for key in ("date", "source"))
+    return new_draft(
+        require_text(safe_line(text)).strip(),
+        kind=kind,
+        entity_id=owner,
+        is_guessed=False,
+        date=date,
+        source=source,
+        asked=Asked(name, round(time.time(), 3), choice),
+    )
+
+
+_ACTIONS: Mapping[type[Any], Action] = {
+    arguments.KbxMemoryEditFact: "merge",
+    arguments.KbxMemorySupersede: "supersede",
+    arguments.KbxMemoryDeleteFact: "delete",
+}
+
+
+def propose(kb: KnowledgeBase, draft: Draft, *, again: bool) -> tuple[str, str]:
+    """Put a draft in the inbox; return the id of the proposal, and a sentence.
+
+    Raises NotConfirmed if too many wait, and WriteFault.
+    """
+    proposal = kb.drafts.propose(draft, again=again)
+    said = "proposed, not written: it waits for the user's review; kb_get says what became of it"
+    if proposal.outcome == "refused":
+        day = format_minute(proposal.decided_at or 0.0)[:10]
+        said = f"not proposed: the user refused this on {day}"
+    elif proposal.draft is not draft:
+        said = "it is proposed already, and waits for the user's review"
+    return PROPOSAL + proposal.draft.id, said
+
+
 def _data(
     shown_id: str, kind: str, entity: Entity | None, document: Document | None, text: str
 ) -> Json:
@@ -179,6 +255,7 @@ def _data(
         "total_chars": len(text),
         "next_offset": None,
         "fact": None,
+        "proposal": None,
         "notes": [],
     }
 

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from kbx_tui.formatting import format_minute
+
 if TYPE_CHECKING:
-    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict, Written
+    from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, Plan, Verdict, Written
+    from kbx_tui.drafting.inbox import Proposal
     from kbx_tui.editing.journal import JournalEntry
     from kbx_tui.experts.expert_ranking import ExpertRanking
     from kbx_tui.importing.import_planning import ImportPlan
@@ -178,8 +181,9 @@ def _facts_json(facts: Iterable[DuplicateFact]) -> list[dict[str, Any]]:
 def written_json(written: Written) -> dict[str, Any]:
     return picked(
         written,
-        "written matches path fact_id line? diff hints entry",
+        "written matches path fact_id line? diff hints entry proposal",
         matches=list(map(match_json, written.matches)),
+        proposal=None,
     )
 
 
@@ -221,6 +225,7 @@ def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
     ]
     return {
         **picked(draft, "text kind date? source?"),
+        "asked": _asked_json(draft),
         "entity_id": entity.id if entity else None,
         "entity_name": entity.name if entity else None,
         "candidates": candidates,
@@ -232,9 +237,29 @@ def _draft_json(check: DraftCheck, verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def _asked_json(draft: Draft) -> dict[str, Any] | None:
+    """Return who proposes a draft and what for; None for one of the user."""
+    if (asked := draft.asked) is None:
+        return None
+    return {
+        "id": draft.id,
+        **picked(asked, "by at", at=format_minute(asked.at)),
+        **picked(asked.choice, "action fact_ids"),
+    }
+
+
+def proposal_json(proposal: Proposal) -> dict[str, Any]:
+    at = None if proposal.decided_at is None else format_minute(proposal.decided_at)
+    return {
+        **picked(proposal.draft, "text kind entity_id"),
+        "asked": _asked_json(proposal.draft),
+        **picked(proposal, "outcome decided_at written?", decided_at=at),
+    }
+
+
 def _applied_json(applied: Applied) -> dict[str, Any]:
     failed = [{"draft": failed.draft_id, "reason": failed.reason} for failed in applied.failed]
-    names = "created merged superseded ticked skipped failed paths entry"
+    names = "created merged superseded ticked removed skipped failed paths entry"
     return picked(applied, names, failed=failed)
 
 

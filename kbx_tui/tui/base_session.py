@@ -12,7 +12,7 @@ from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, Host, OpenEngine
-from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
+from kbx_tui.tui.engine.index_sync import LOOK_INTERVAL, IndexFollower, IndexSync
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS, ExploreModel
 from kbx_tui.tui.explore.view import BaseSummary
 from kbx_tui.tui.gc_pauses import loading
@@ -49,7 +49,7 @@ class BaseSession:
         on_answer: Callable[[], object] = lambda: None,
     ) -> None:
         """`on_answer` is called after each answer; without `writes`, engines only read."""
-        self._host = host
+        self._host, self._writes = host, writes
         self._is_open = self._asked_for_trust = self._asked_for_entities = False
         self._run_words = ""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
@@ -180,6 +180,8 @@ class BaseSession:
         try:
             await self.review.count_stored()
             self._host.broadcast(TabsChanged())
+            if self._writes:
+                self.client.start(self._follow_inbox())
             if self.explore.is_searchable:
                 await self.client.run(_warm)
                 is_complete = await self._count()
@@ -188,6 +190,21 @@ class BaseSession:
             if not is_complete:
                 self.index_sync.index()
             self.index_sync.watch()
+
+    async def _follow_inbox(self) -> None:
+        """Show in a sentence, and then in the tabs, that agents propose something."""
+        seen = None
+        while True:
+            version = await self.client.look(lambda engine: engine.drafts.inbox_version())
+            if version != seen:
+                seen = version
+                if added := await self.review.read_inbox():
+                    from kbx_tui.tui.dedup.rows import describe_proposed
+
+                    key = self._host.key_of("mode.dedup")
+                    self._host.show_notice(describe_proposed(added, key))
+                self._host.broadcast(TabsChanged())
+            await asyncio.sleep(LOOK_INTERVAL)
 
     async def _search_again(self) -> None:
         try:

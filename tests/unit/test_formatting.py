@@ -5,6 +5,7 @@ import pytest
 from kbx_tui.formatting import (
     FLAT_REASONS,
     answer_words,
+    format_age,
     format_change,
     format_count,
     format_duration,
@@ -66,6 +67,11 @@ def test_long_enumeration_ends_with_the_number_of_further_items() -> None:
 def test_long_durations_are_shown_in_minutes() -> None:
     durations = (26.2, 99.0, 180.0)
     assert [format_duration(seconds) for seconds in durations] == ["26 s", "99 s", "3 min"]
+
+
+def test_ages_are_rounded_down_to_one_unit() -> None:
+    ages = [format_age(seconds) for seconds in (-5.0, 59.0, 119.0, 86_399.0, 86_400.0, 2e5)]
+    assert ages == ["just now", "just now", "1 min ago", "23 h ago", "1 day ago", "2 days ago"]
 
 
 def test_figures_have_no_leading_zero_and_changes_a_sign() -> None:

@@ -25,7 +25,7 @@ AGENT_NAMES = ("claude", "claude-desktop", "codex", "cursor", "vscode")
 @flag("--write", "Add the entry to the agent's settings file.")
 @flag("--undo", "Remove what --write added.")
 @flag("--skill", "Print what the agent should know about the tools, for its instructions.")
-@flag("--allow-writes", "Offer the tools that add and change facts.")
+@flag("--allow-writes", "Offer the tools that add and change facts, which you then review.")
 @option("--name NAME", "Name of the server, one for each knowledge base.", default="kbx")
 @json_option
 def install_agent_command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
@@ -31,11 +32,19 @@ from kbx_tui.cli.write_output import (
     writing_options,
 )
 from kbx_tui.errors import Ambiguous, NotFound, WriteFault
-from kbx_tui.tools.json_output import check_json, dedup_json, fact_json, scan_json
+from kbx_tui.formatting import format_minute
+from kbx_tui.tools.json_output import (
+    check_json,
+    dedup_json,
+    fact_json,
+    proposal_json,
+    scan_json,
+)
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.drafting.drafts import Draft, Written
+    from kbx_tui.drafting.drafts import Choice, Draft, Verdict, Written
+    from kbx_tui.drafting.inbox import Proposal
     from kbx_tui.knowledge.records import Fact
 
 
@@ -325,17 +334,37 @@ def dedup_command(
 
                 print_scan(duplicates, kb.documents.is_redacted, kept=kept)
             return 0
-        from kbx_tui.drafting.deciding import decide
-
         drafts = _read_drafts(kb, file, entity or "")
-        checks = [(check, decide(check, threshold)) for check in kb.drafts.check(drafts)]
-        sure = [  # a draft without a choice stays undecided
-            replace(check.draft, choice=verdict.proposal if verdict.is_sure else None)
-            for check, verdict in checks
-        ]
-        plan = kb.drafts.plan(sure)
-        applied = kb.drafts.apply(plan) if apply else None
-        warn_if_outdated(kb)
+        # A draft without a choice stays undecided.
+        return _review(
+            kb,
+            drafts,
+            lambda draft, verdict: verdict.proposal if verdict.is_sure else None,
+            threshold=threshold,
+            apply=apply,
+            explain=explain,
+        )
+
+
+def _review(
+    kb: KnowledgeBase,
+    drafts: Sequence[Draft],
+    choose: Callable[[Draft, Verdict], Choice | None],
+    *,
+    threshold: float | None = None,
+    apply: bool,
+    explain: bool = False,
+) -> int:
+    """Print drafts as checked, write what is chosen if `apply`, and return the exit code."""
+    from kbx_tui.drafting.deciding import decide
+
+    checks = [(check, decide(check, threshold)) for check in kb.drafts.check(drafts)]
+    chosen = [
+        replace(check.draft, choice=choose(check.draft, verdict)) for check, verdict in checks
+    ]
+    plan = kb.drafts.plan(chosen)
+    applied = kb.drafts.apply(plan) if apply else None
+    warn_if_outdated(kb)
     if wants_json():
         print_json(dedup_json(checks, plan, applied))
     else:
@@ -343,6 +372,57 @@ def dedup_command(
 
         print_drafts(checks, plan, applied, explain=explain)
     return WriteFault.exit_code if applied and applied.failed else 0
+
+
+ALL = "all"
+
+
+@click.command(name="inbox", cls=Command)
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@options.flag("--accept", "Write these proposals as shown.")
+@options.flag("--refuse", "Do not write these proposals; their agents can ask.")
+@options.flag("--decided", "List what became of earlier proposals instead.")
+@options.json_option
+def inbox_command(ids: tuple[str, ...], accept: bool, refuse: bool, decided: bool) -> int:
+    """Review what agents propose to write.
+
+    Lists what waits, each compared with known facts as by `kbx dedup`, and who proposed it when.
+    --accept writes the named proposals, or `all`, as shown. In the app, F2 shows them too.
+
+    \b
+    Examples:
+      kbx inbox
+      kbx inbox 29dfc9d89b8b --accept
+      kbx inbox all --refuse
+      kbx inbox --decided --json
+    """
+    if (accept and refuse) or (decided and (ids or accept or refuse)):
+        raise click.UsageError("--accept, --refuse and --decided exclude each other")
+    if (accept or refuse) and not ids:
+        raise click.UsageError("name the proposals to decide, or say `all`")
+    with gc_disabled(), open_kb() as kb:
+        if decided:
+            rows = [each for each in kb.drafts.proposals() if each.outcome != "waiting"]
+            print_result(list(map(proposal_json, rows)), map(_proposal_line, rows))
+            return 0
+        drafts, named = kb.drafts.inbox(), {each.removeprefix("proposal:") for each in ids}
+        if unknown := named - {draft.id for draft in drafts} - {ALL}:
+            raise NotFound(f"no proposal {min(unknown)} waits; `kbx inbox` lists those that do")
+        if named and ALL not in named:
+            drafts = tuple(draft for draft in drafts if draft.id in named)
+        from kbx_tui.drafting.drafts import Choice
+
+        def choose(draft: Draft, verdict: Verdict) -> Choice:
+            return Choice("skip") if refuse else draft.choice or verdict.proposal
+
+        return _review(kb, drafts, choose, apply=accept or refuse)
+
+
+def _proposal_line(proposal: Proposal) -> str:
+    draft, at = proposal.draft, format_minute(proposal.decided_at or 0.0)
+    by = draft.asked.by if draft.asked else ""
+    written = f" → {proposal.written}" if proposal.written else ""
+    return f"{at}  {proposal.outcome:<8}  {draft.text}{written}  ({by})"
 
 
 def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draft]:

@@ -64,7 +64,16 @@ HTTP_OPTIONS = [
     default=16,
 )
 @metrics_options
-@flag("--allow-writes", "Offer the tools that add and change facts.")
+@click.option(
+    "--allow-writes",
+    "writes",
+    is_flag=False,
+    flag_value="review",
+    metavar="[=direct]",
+    type=click.Choice(["review", "direct"]),
+    help="Offer the tools that add and change facts. You review what agents write, in the app or "
+    "with `kbx inbox`; with =direct it is written at once.",
+)
 @flag("--list-all lists_all", "List every tool, and the schema of every answer, for programs.")
 @warm_option
 def mcp_command(
@@ -76,7 +85,7 @@ def mcp_command(
     max_requests: int,
     metrics_port: int | None,
     metrics_host: str,
-    allow_writes: bool,
+    writes: str | None,
     lists_all: bool,
     warm: bool,
 ) -> None:
@@ -90,17 +99,19 @@ def mcp_command(
     Examples:
       kbx mcp
       kbx --kb ~/notes mcp --allow-writes
+      kbx --kb ~/notes mcp --allow-writes=direct
       kbx mcp --http --port 8765
       kbx mcp --http --token-file ~/.config/kbx-token
       kbx mcp --http --workers 4 --metrics-port 9464
     """
     _require_http(http=http, metrics=metrics_port is not None)
+    options = _engine_options(allow_writes=writes is not None, warm=warm)
+    options = replace(options, reviews=writes == "review")
     if http:
         from kbx_tui.tools.mcp_http import access_token, listen
         from kbx_tui.tools.serve_http import require_workers, serve_one, serve_several
 
         require_workers(workers)
-        options = _engine_options(allow_writes=allow_writes, warm=warm)
         options = replace(
             options,
             root=str(Path(options.root).resolve()),
@@ -118,7 +129,7 @@ def mcp_command(
         worker = options.engine()
         serve_one(options, worker, listening, monitor)
     else:
-        worker = _engine_options(allow_writes=allow_writes, warm=warm).engine()
+        worker = options.engine()
         with end_with_input():
             import asyncio
 

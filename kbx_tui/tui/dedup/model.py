@@ -55,6 +55,8 @@ class ReviewModel:
         self.is_checking = False
         self._is_writing = False
         self._stored = 0
+        self._waiting: set[str] = set()
+        """Ids of the proposals of agents, when the inbox was last read."""
         self._unsaved: tuple[Draft, ...] | None = None
         self._kept: dict[str, bool] = {}
         self._unsaved_kept: deque[tuple[DraftCheck, bool]] = deque()
@@ -65,6 +67,27 @@ class ReviewModel:
 
     async def count_stored(self) -> None:
         self._stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
+
+    async def read_inbox(self) -> Sequence[Draft]:
+        """Take over what agents propose, and what was decided elsewhere; return what is new."""
+        waiting = await self._client.look(lambda engine: engine.drafts.inbox())
+        ids, present = {draft.id for draft in waiting}, {draft.id for draft in self.drafts}
+        added = [draft for draft in waiting if draft.id not in self._waiting | present]
+        settled = (self._waiting & present) - ids
+        self._waiting = ids
+        if not self.is_loaded:
+            await self.count_stored()
+        elif added or settled:
+
+            def current(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
+                return (*(draft for draft in drafts if draft.id not in settled), *added)
+
+            steps = [replace(step, drafts=current(step.drafts)) for step in self._steps]
+            self.drafts, self._steps = current(self.drafts), deque(steps, MAX_STEPS)
+            # From now on, one that is missing from what is saved counts as dropped.
+            self._client.start(self._client.look(lambda engine: engine.drafts.stored()))
+            self._check()
+        return added
 
     @property
     def view(self) -> rows.ReviewView:
@@ -456,6 +479,11 @@ class ReviewModel:
         self._save_and_check()
 
     # What the screen shows of one draft.
+
+    def asked(self, draft_id: str) -> Choice | None:
+        """Return what an agent asks for, if the draft is one of an agent."""
+        draft = self.draft(draft_id)
+        return draft.asked.choice if draft is not None and draft.asked is not None else None
 
     def known(self, draft_id: str) -> tuple[rows.KnownRow, ...]:
         check = self._checks.get(draft_id)

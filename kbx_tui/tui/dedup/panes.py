@@ -16,7 +16,7 @@ from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.dedup.rows import DraftRow, KnownRow
-from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
@@ -161,9 +161,22 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
         outcome += (Span(f" → {draft.action_words}{'' if draft.is_sure else '?'}", "dim"),)
     if draft.hint:
         outcome += (Span("  "), Span(f"≠? {draft.hint}", "bad"))
-    blank = " " * max(OUTCOME_WIDTH - width_of(outcome), 2)
-    about = shorten(draft.about, max(width - 3 - width_of(outcome) - len(blank), 0))
-    return fit_line((Span("   "), *outcome, Span(blank), Span(about, "dim")), width)
+    room = max(width - 3 - width_of(outcome), 0)
+    about = shorten(longest_fitting(about_wordings(draft), room - 2), max(room - 2, 0))
+    gap = max(min(OUTCOME_WIDTH - width_of(outcome), room - cell_len(about)), 2)
+    return fit_line((Span("   "), *outcome, Span(" " * gap), Span(about, "dim")), width)
+
+
+def about_wordings(draft: DraftRow) -> list[str]:
+    """Return owner, kind and who proposes it: all, then less."""
+    owner = draft.about.rpartition(" · ")[0]
+    if not draft.by:
+        return [draft.about]
+    return [
+        f"{draft.about} · from {draft.by}",
+        f"{owner} · from {draft.by}",
+        f"{owner} · {draft.by}",
+    ]
 
 
 def state_look(draft: DraftRow) -> Look:

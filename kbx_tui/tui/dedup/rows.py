@@ -46,6 +46,10 @@ class DraftRow:
     is_found: bool = False
     """Whether a scan found it: it is on its page already, and neither changed nor written."""
     hint: str = ""
+    by: str = ""
+    """Which agent proposes it, and since when: `claude-code, 2 min ago`."""
+    removes: bool = False
+    """Whether an agent asks to remove the fact, rather than to write one."""
 
     @property
     def is_checked(self) -> bool:
@@ -107,11 +111,23 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         is_fact=draft.kind == "fact",
         is_found=draft.stands_for is not None,
         hint=f"said of {safe_line(other.known.entity_name)} too" if other is not None else "",
+        by=safe_line(draft.asked.words) if draft.asked is not None else "",
+        removes=draft.asked is not None and draft.asked.choice.action in ("strike", "delete"),
     )
 
 
+def describe_proposed(drafts: Sequence[Draft], key: str) -> str:
+    """Return who proposes how much: `claude-code proposes 2 changes: f2 shows them`."""
+    names = list(dict.fromkeys(safe_line(draft.asked.by) for draft in drafts if draft.asked))
+    verb = "proposes" if len(names) == 1 else "propose"
+    what = (
+        f"{format_count(len(drafts), 'change')}: {key} shows {'it' if len(drafts) == 1 else 'them'}"
+    )
+    return f"{join_limited(names, ' and ', limit=2)} {verb} {what}"
+
+
 def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
-    verbs = ("created", "merged", "superseded", "ticked", "skipped")
+    verbs = ("created", "merged", "superseded", "ticked", "removed", "skipped")
     counts = [getattr(applied, verb) for verb in verbs]
     parts = [f"{count} {verb}" for count, verb in zip(counts, verbs, strict=True) if count]
     text = ", ".join(parts) or "nothing written"
@@ -302,6 +318,8 @@ ACTIONS: Mapping[str, str] = {
     "create": "A new line on the page of its entity.",
     "merge": "One line in place of the known one, which you edit first.",
     "supersede": "The known line is struck out, and the draft written as a line of its own.",
+    "strike": "The line is struck out.",
+    "delete": "The line is deleted.",
     "tick": "The known open item is ticked as done, and the draft written as a fact.",
     "skip": "Nothing is written, and the draft leaves the list.",
     "keep both": "Both lines stay as they are on their pages, and are not found again.",
@@ -322,6 +340,9 @@ def draft_words(draft: DraftRow) -> Meanings:
     if draft.hint:
         about = "The base says this of exactly one other. Perhaps only one of them can be right."
         words.append((draft.hint, f"{about} It decides nothing."))
+    if draft.by:
+        agent = "An agent proposes it. Nothing is written before you decide."
+        words.append((f"from {draft.by}", agent))
     if draft.action:
         mark = "✓" if draft.is_decided else "" if draft.is_sure else "?"
         by = "You have decided that." if draft.is_decided else "It is proposed."

@@ -250,7 +250,13 @@ class Dedup(ModeScreen):
         draft, known = self.draft, self.known
         if not self._has_draft() or draft is None:
             return
-        if action == "supersede" and known is not None and known.is_open_item and draft.is_fact:
+        asked = self.model.asked(draft.id)
+        if draft.removes and asked is not None and action == "supersede":
+            action = asked.action
+        elif self.query_one(panes.KnownList).chosen or asked is None or action != asked.action:
+            asked = None
+        is_item = known is not None and known.is_open_item and draft.is_fact
+        if action == "supersede" and is_item and asked is None:
             action = "tick"  # what is done stays readable as work
         if draft.is_decided and draft.action == action:
             self.model.choose(draft.id, None)
@@ -258,23 +264,31 @@ class Dedup(ModeScreen):
             self._decide(draft.id, Choice("skip"))
         elif draft.is_found and action == "create":
             self._refuse_found()
+        elif draft.removes and asked is None:
+            self._refuse_removal()
         elif not draft.has_page:
             self.show_notice(f"its entity has no page: {self._page_keys}")
         elif action == "create":
             self._decide(draft.id, Choice("create"))
+        elif asked is not None and action == "merge":
+            self._edit_merged(draft.id, asked.fact_ids, draft.text)
+        elif asked is not None:
+            self._decide(draft.id, asked)
         elif known is None or known.fact_id is None:
             self.show_notice(f"nothing known resembles it: there is no fact to {action}")
         elif known.relation == "different" and not self.query_one(panes.KnownList).chosen:
             self.show_notice(f"no known fact states that: to {action} one anyway, go to it first")
         elif action == "merge":
-            fact_ids, merged = (known.fact_id,), self.model.merged_text(draft.id, known)
-            self.line.ask_for(
-                "merge",
-                lambda text: self.model.choose(draft.id, Choice("merge", fact_ids, text)),
-                merged,
-            )
+            merged = self.model.merged_text(draft.id, known)
+            self._edit_merged(draft.id, (known.fact_id,), merged)
         else:
             self._decide(draft.id, Choice(action, (known.fact_id,)))
+
+    def _edit_merged(self, draft_id: str, fact_ids: tuple[int, ...], text: str) -> None:
+        def take(text: str) -> None:
+            self.model.choose(draft_id, Choice("merge", fact_ids, text))
+
+        self.line.ask_for("merge", take, text)
 
     @property
     def _page_keys(self) -> str:
@@ -285,6 +299,9 @@ class Dedup(ModeScreen):
         """Return the draft under the cursor; None, with a notice, if a scan found it."""
         if self._has_draft() and self.draft and self.draft.is_found:
             self._refuse_found()
+            return None
+        if self.draft is not None and self.draft.removes:
+            self._refuse_removal()
             return None
         return self.draft
 
@@ -300,6 +317,10 @@ class Dedup(ModeScreen):
         )
         what = f"{skip} keeps both, {supersede} strikes out the other, {merge} merges them"
         self.show_notice(f"it is on its page already: {what}")
+
+    def _refuse_removal(self) -> None:
+        remove, keep = map(self.app.keymap.key_of, ("draft.supersede", "draft.skip"))
+        self.show_notice(f"it asks to remove a fact: {remove} removes it, {keep} keeps it")
 
     def _decide(self, draft_id: str, choice: Choice) -> None:
         drafts = self.query_one(panes.DraftList)

@@ -166,8 +166,8 @@ def no_experts(topic: str, weight: str, key: str, *, has_claims: bool) -> EmptyS
     if not has_claims:
         return titled_text(
             "There are no facts yet.",
-            "Experts are ranked by facts: list items below ## Facts or ## Recent Facts on the page"
-            " of a person, a project or another entity.",
+            "Experts are ranked by facts: list items on the page of a person, a project or another"
+            " entity, at its top or below ## Facts.",
         )
     advice = "Try another word"
     if weight != "relevance":

@@ -41,7 +41,8 @@ def test_known_fact_is_not_written_and_exits_with_3(kbx: CommandLine, demo_copy:
     assert (ran.code, ran.json["written"]) == (3, False)
     assert ran.json["matches"][0]["relation"] == "exact"
     listed = kbx(*line, "--kb", demo_copy)
-    assert (listed.code, listed.err) == (3, "kbx: nothing was written; --force writes it anyway\n")
+    says = "nothing was written: a known fact says the same; --force writes it anyway"
+    assert (listed.code, listed.err) == (3, f"kbx: {says}\n")
     assert (demo_copy / ALICE).read_bytes() == before
     assert kbx(*line, "--force", "--kb", demo_copy).code == 0
 
@@ -143,13 +144,26 @@ def test_drafts_in_a_file_are_checked_and_sure_ones_written(
     assert "Catalan" not in (demo_copy / ALICE).read_text()
 
 
-def test_dry_run_of_a_known_fact_ends_with_its_code_and_says_that_only_force_writes_it(
-    kbx: CommandLine, demo_copy: Path
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Prefers async Slack over email", "a known fact says the same; --force writes it anyway"),
+        ("Prefers email over async Slack", "contradicts it; kbx memory supersede {} TEXT replaces"),
+        (
+            "Prefers async Slack over email, and threads over channels",
+            "says it in other detail; kbx memory edit-fact {} TEXT rewords that fact, --force",
+        ),
+    ],
+)
+def test_a_write_that_known_facts_prevent_says_which_command_resolves_it(
+    kbx: CommandLine, demo_copy: Path, text: str, words: str
 ) -> None:
-    line = ("memory", "add", "Prefers async Slack over email", "--entity", "Alice Chen")
-    ran = kbx(*line, "--dry-run", "--kb", demo_copy)
-    assert (ran.code, "only --force writes it" in ran.err) == (3, True)
-    forced = kbx(*line, "--dry-run", "--force", "--kb", demo_copy)
+    line = ("memory", "add", text, "--entity", "Alice Chen", "--kb", demo_copy)
+    facts = kbx("memory", "list", "--entity", "Alice Chen", "--json", "--kb", demo_copy).json
+    (known,) = (fact["fact_id"] for fact in facts if "Slack over email" in fact["text"])
+    for ran in (kbx(*line, "--dry-run"), kbx(*line)):
+        assert (ran.code, words.format(known) in ran.err) == (3, True), ran.err
+    forced = kbx(*line, "--dry-run", "--force")
     assert (forced.code, "--force" in forced.err) == (0, False)
 
 

@@ -36,18 +36,33 @@ def test_fact_has_all_fields_of_its_line() -> None:
     )  # fmt: skip
 
 
-def test_only_list_items_in_fact_sections_are_facts() -> None:
+def test_only_list_items_at_the_top_and_in_fact_sections_are_facts() -> None:
     body = (
-        "# Facts about Maria\n- no\n\n## Recent Facts\n- one\n\n### Older\n* two\n"
+        "# Facts about Maria\n- top\n\n## Recent Facts\n- one\n\n### Older\n* two\n"
         "\n## Notes\n- no\n\n## Facts:\n1. three\n\n# Else\n- no\n\n## OPEN ITEMS\n+ four\n"
         "\n## Facts and figures\n- no\n"
     )
     assert [(fact.kind, fact.text) for fact in facts(body)] == [
+        ("fact", "top"),
         ("fact", "one"),
         ("fact", "two"),
         ("fact", "three"),
         ("open_item", "four"),
     ]
+
+
+def test_top_of_a_page_holds_facts_and_tasks_but_no_links_to_other_pages() -> None:
+    body = (
+        "Bakes at night.\n\n- Speaks Czech\n  - source: [[Kitchen]]\n- [[Mill]]\n- [ ] call Ines\n"
+        "- [x] pay the mill\n\n## Talks\n- no\n"
+    )
+    assert [(fact.kind, fact.text, fact.done, fact.sources) for fact in facts(body)] == [
+        ("fact", "Speaks Czech", False, ("Kitchen",)),
+        ("open_item", "call Ines", False, (PERSON,)),
+        ("open_item", "pay the mill", True, (PERSON,)),
+    ]
+    assert texts("## Talks\n- no\n") == texts("# Maria\n## Talks\n- no\n") == []
+    assert texts("- yes\n\n# Talks\n- no\n") == ["yes"]
 
 
 def test_dated_open_item_stays_an_open_item() -> None:
@@ -189,10 +204,11 @@ def test_id_of_a_fact_with_unique_text_depends_on_the_text_only() -> None:
 
 
 @given(markdown_bodies)
-def test_facts_are_list_items_below_a_fact_heading(body: str) -> None:
+def test_facts_are_list_items_at_the_top_or_below_a_fact_heading(body: str) -> None:
     document = page(body, PERSON)
     lines = document.body.split("\n")
     for fact in read_facts(document, OWNER):
         index = fact.line - document.body_line
         assert lines[index].lstrip()[0] in "-*+0123456789"
-        assert any("Recent Facts" in line or "Open Items" in line for line in lines[:index])
+        above = [line for line in lines[:index] if line.lstrip().startswith("#")]
+        assert len(above) <= 1 or any("Facts" in line or "Open Items" in line for line in above)

@@ -71,7 +71,7 @@ def check_drafts(
         strip_subject(text, entities.get(owner))
         for text, owner in zip(full_texts, owners, strict=True)
     ]
-    near = engine.near(full_texts, owners, FLOOR, MATCHES, nearest=NEAREST)
+    near = engine.near(full_texts, owners, FLOOR, MATCHES, all_own=True)
     for row, draft in enumerate(drafts):
         is_open = chosen[row] is None and draft.is_guessed and not draft.entity_name
         if is_open and not any(guess.is_named for guess in guesses[row]):
@@ -82,6 +82,7 @@ def check_drafts(
         replace(draft, entity_id=guess.id if guess else "") if draft.is_guessed else draft
         for draft, guess in zip(drafts, chosen, strict=True)
     ]
+    first = {owner: row for row, owner in reversed(tuple(enumerate(owners)))}
     repeats = find_batch_duplicates(resolved, texts, engine.vectors.of(texts), engine.scale())
     hints = _said_of_others(resolved, texts, engine, entities, subjects)
     checks = [
@@ -96,6 +97,7 @@ def check_drafts(
             is_calibrated=engine.calibration.is_known,
             notes=(*choices[row][1], *cut_notes(draft.text)),
             written=strip_subject(draft.text, entities.get(owners[row])),
+            closest=_closest(near[row], owners[row], is_first=first[owners[row]] == row),
         )
         for row, draft in enumerate(drafts)
     ]
@@ -109,7 +111,7 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
     IndexForeign.
     """
     text = _compared_text(draft)
-    (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True, nearest=NEAREST)
+    (near,) = engine.near([text], [entity.id], FLOOR, MATCHES, only_own=True, all_own=True)
     guess = entity_guess(entity, "chosen")
     check = DraftCheck(
         draft=draft,
@@ -121,6 +123,7 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
         model=engine.calibration.model,
         is_calibrated=engine.calibration.is_known,
         written=strip_subject(draft.text, entity),
+        closest=_closest(near, entity.id, is_first=True),
     )
     return _judged([check], engine)[0]
 
@@ -236,6 +239,15 @@ def with_written_texts(
         return replace(match, written=text if read_fact_line(text).text == known.text else "")
 
     return [replace(check, matches=tuple(map(look_up, check.matches))) for check in checks]
+
+
+def _closest(near: Sequence[SimilarityMatch], owner: str, *, is_first: bool) -> float | None:
+    cosines = [
+        1.0 if known.signals.shares_word else known.cosine
+        for known in near
+        if known.entity_id == owner
+    ]
+    return max(cosines, default=None if is_first else -1.0)
 
 
 def _said_of_others(
@@ -427,7 +439,9 @@ def find_batch_duplicates(
             pair = scale.pair(texts[later], texts[earlier], cosine)
             if pair.score >= FLOOR and is_near(pair):
                 threshold = scale.of(other.kind, texts[earlier])
-                matches.append(BatchMatch(other.id, other.text, other.kind, pair, threshold))
+                matches.append(
+                    BatchMatch(other.id, other.text, other.kind, pair, threshold, other.date)
+                )
         if draft.choice is None or draft.choice.action != "skip":
             rows.append(later)
         duplicates.append(tuple(sorted(matches, key=lambda match: -match.pair.score)))

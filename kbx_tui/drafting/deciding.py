@@ -13,10 +13,11 @@ certain that it says something else.
 | none of these, but as similar as a duplicate | create | skip |
 | no match | create | create |
 
-Only a proposal that can lose nothing is sure: to skip an equal text, to merge one that has all
-words of the known line and certainly says more, and to create one that nothing of its entity is
-similar to, that is not said of another and denies nothing. A hedged draft is never sure. Everything
-else is written only if the user insists.
+Only a proposal that can lose nothing is sure: to skip an equal text of the same day, to merge one
+that repeats the known line and goes on after a comma or the like, and to create one of an entity of
+which nothing is known, or that adds to what may be many and is far from all that is known. A draft
+that is hedged, denies, limits or changes something is not, nor one whose entity is guessed by a
+fact. Everything else is written only if the user insists.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from kbx_tui.drafting.drafts import BatchMatch, Choice, DraftCheck, DraftMatch, State, Verdict
 from kbx_tui.drafting.texts import merged_text, one_sentence
@@ -80,7 +82,7 @@ def _decide(check: DraftCheck, threshold: float | None) -> Verdict:
     if exact:
         place = f"{exact.known.source_path}:{exact.known.line}"
         reason = f"already done, in {place}" if exact.known.done else f"already in {place}"
-        is_sure = _has_same_kind(check, exact) and not exact.known.done
+        is_sure = _is_placed(check) and _has_same_kind(check, exact) and not exact.known.done
         if check.draft.date and exact.known.date not in ("", check.draft.date):
             is_sure, reason = False, f"{reason}, of {exact.known.date}"  # what happened twice?
         return Verdict("exact", Choice("skip"), is_sure, f"{reason}{_kind(check, exact)}", exact)
@@ -117,18 +119,45 @@ def _decide_new(check: DraftCheck) -> Verdict:
         reason = "its entity is unknown; choose one"
     elif not entity.path:
         reason = f"{entity.name} has no page yet; create one first"
-    elif not entity.is_named and check.draft.is_guessed:
+    elif not _is_placed(check):
         reason = f"nothing similar enough is known about {entity.name}, its likely entity"
     elif nearest := _nearest(check):
         reason = f"perhaps not new: compare it with {nearest!r}"
     else:
-        # The model misses what is denied in other words.
-        is_doubtful = _HEDGED.search(check.text) or NEGATION.search(check.text)
-        is_sure = check.of_another is None and not is_doubtful
+        is_sure = check.of_another is None and _is_surely_new(check)
         reason = f"nothing similar enough is known about {entity.name}"
     if (other := check.of_another) is not None:
         reason += f"; the same is said of {other.known.entity_name}: {other.known.text!r}"
     return Verdict("new", Choice("create"), is_sure, reason)
+
+
+def _is_placed(check: DraftCheck) -> bool:
+    """Return whether the entity was chosen or is named, not guessed by what is known of it."""
+    entity = check.entity
+    return entity is not None and (entity.is_named or not check.draft.is_guessed)
+
+
+APART = 0.25
+"""Cosine from which two texts may say one thing in other words; docs/similarity.md has figures."""
+
+_ADDS = re.compile(
+    r"(?i)^(?:(?:he|she|they|is|has|also) )*(?:speaks|plays|sings|collects|learn(?:s|ing)|knows"
+    r"|allergic to|wrote|written|won|visited)\b"
+)
+"""Begins a text about what one may have many of: languages, instruments, skills, works."""
+
+
+def _is_surely_new(check: DraftCheck) -> bool:
+    """Return whether a draft that resembles nothing repeats and contradicts nothing either.
+
+    Neither the score nor the model can tell: both take what is said in other words for something
+    else. So it takes an entity of which nothing is known, or a text that adds to what may be many
+    and is far from all else.
+    """
+    if any(pattern.search(check.text) for pattern in (_HEDGED, _CHANGED, _LIMITED)):
+        return False
+    is_addition = check.draft.kind == "open_item" or _ADDS.match(check.text)
+    return check.closest is None or (bool(is_addition) and check.closest < APART)
 
 
 _HEDGED = re.compile(
@@ -188,7 +217,7 @@ def _decide_alike(
         reason = f"adds nothing to {known.text!r}"
         return Verdict("near", Choice("skip"), False, reason, match)
     if merged:
-        is_sure = _says_all_of(check, match) and known.judgement.certainty >= CERTAIN
+        is_sure = _goes_on_from(check, match) and known.judgement.certainty >= CERTAIN
         return Verdict("near", Choice("merge", ids, merged), is_sure, reason, match)
     if by_model and known.relation == "refines":
         if _count_words(text) >= _count_words(existing):  # on a tie nothing may be lost
@@ -202,6 +231,11 @@ def _decide_alike(
     return Verdict("near", Choice("create"), False, reason, match)
 
 
+_LIMITED = re.compile(
+    NEGATION.pattern + r"|\b(?:until|till|unless|except|but|only|former(?:ly)?)\b"
+)
+"""Words of a text that takes back a part of what it says."""
+_BREAK = re.compile(r"[,;:(–—]|[.!] ")
 _CHANGED = re.compile(
     r"(?i)\b(?:now|no longer|not any ?more|any ?more|instead|from (?:today|now|tomorrow)|as of"
     r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
@@ -209,14 +243,26 @@ _CHANGED = re.compile(
 """Words of a text that says what is otherwise than before."""
 
 
-def _says_all_of(check: DraftCheck, match: DraftMatch) -> bool:
-    """Return whether the draft has all words of a fact that it is judged to refine.
+def _goes_on_from(check: DraftCheck, match: DraftMatch) -> bool:
+    """Return whether the draft repeats a fact that it is judged to refine, and adds to it.
 
-    Neither a hedged draft nor one that speaks of a change does so for certain.
+    The same words are not enough: `Reports to Ann's deputy`, `Erin covers for her`.
     """
-    ours, theirs = (analyse_words(text).content for text in (check.text, match.known.text))
-    is_refined = match.known.relation == "refines" and theirs < ours
-    return is_refined and not (_HEDGED.search(check.text) or _CHANGED.search(check.text))
+    text, known = check.text, match.known.text
+    breaks = [found.start() for found in _BREAK.finditer(text)]
+    before = len(_BREAK.findall(known))
+    if not _is_placed(check) or match.known.relation != "refines" or len(breaks) <= before:
+        return False
+    repeated, added = text[: breaks[before]], text[breaks[before] :]
+    is_doubtful = _HEDGED.search(text) or _CHANGED.search(text) or _LIMITED.search(added)
+    return _statement(repeated) == _statement(known) and not is_doubtful
+
+
+_SUBJECT = word_set("i he she it they we is are the a an")
+
+
+def _statement(text: str) -> tuple[str, ...]:
+    return tuple(dropwhile(_SUBJECT.__contains__, tokens(text)))
 
 
 def _count_words(text: str) -> int:
@@ -264,7 +310,8 @@ def _repeats(repeat: BatchMatch) -> bool:
 
 
 def _is_equal(check: DraftCheck, repeat: BatchMatch) -> bool:
-    return repeat.pair.is_same and repeat.kind == check.draft.kind
+    is_of_same_day = repeat.date == check.draft.date
+    return repeat.pair.is_same and repeat.kind == check.draft.kind and is_of_same_day
 
 
 def _has_same_kind(check: DraftCheck, match: DraftMatch) -> bool:

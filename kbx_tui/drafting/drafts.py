@@ -81,6 +81,11 @@ class Draft:
 
 
 def new_draft(text: str, **fields: Any) -> Draft:
+    """Return a draft of a text, which may begin with its date, with other fields of `Draft`."""
+    box, _, undated = split_head(text)
+    date = "" if box or not undated else read_fact_line(text).date
+    if date and fields.get("date", "") in ("", date):
+        text, fields["date"] = undated, date
     return Draft(uuid.uuid4().hex[:12], text, **fields)
 
 
@@ -271,6 +276,7 @@ class BatchMatch:
     kind: FactKind
     pair: PairSimilarity
     threshold: float
+    date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +297,9 @@ class DraftCheck:
     notes: tuple[str, ...] = ()
     written: str = ""
     """The draft as written, without the name it begins with; empty means its text."""
+    closest: float | None = None
+    """Highest cosine, -1..1, of what is known of its entity, 1 where a word is shared. None where
+    nothing is known or drafted before."""
 
     @property
     def of_another(self) -> DraftMatch | None:

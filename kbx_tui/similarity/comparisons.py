@@ -105,14 +105,14 @@ def near_facts(
     limit: int,
     fields: Sequence[SimilarityMatch] = (),
     only_own: bool = False,
-    nearest: int = 0,
+    all_own: bool = False,
 ) -> tuple[SimilarityMatch, ...]:
     """Return the facts and `fields` that score at least `floor`, best first, the owner's on ties.
 
     At most `limit` facts of all, plus at most `limit` that belong to the candidate's owner, and as
     many that reach their threshold: those of a type that needs less may score below the others.
-    `only_own` leaves out facts of other entities; `nearest` facts of the owner, and all fields, are
-    returned whatever their scores.
+    `only_own` leaves out facts of other entities; with `all_own`, all facts of the owner that are
+    compared, and all fields, are returned whatever their scores.
     """
 
     def counts(known: SimilarityMatch) -> bool:
@@ -125,12 +125,12 @@ def near_facts(
         above = list(filter(counts, scored))
         similar = [known for known in above if known.score >= known.threshold]
         kept = [*above[:limit], *similar[:limit]]
-        if within is own:
-            kept += scored[:nearest]
+        if within is own and all_own:
+            kept = scored
         near |= {(fact.source_path, fact.line): fact for fact in kept}
     return tuple(
         sorted(
-            (*near.values(), *(fields if nearest else filter(counts, fields))),
+            (*near.values(), *(fields if all_own else filter(counts, fields))),
             key=lambda known: (
                 -known.score,
                 known.entity_id != candidate.owner,

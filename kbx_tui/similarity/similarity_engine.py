@@ -153,15 +153,14 @@ class SimilarityEngine:
         limit: int,
         *,
         only_own: bool = False,
-        nearest: int = 0,
+        all_own: bool = False,
     ) -> list[tuple[SimilarityMatch, ...]]:
         """Return, per text, the facts and open items that score at least `floor`, best first.
 
         `owners` has the id of each text's entity, or an empty text. Returned are at most `limit`
         of all entities, plus at most `limit` of the owner, and the owner's fields; `only_own`
-        leaves out other entities, and requires owners; where the pair model judges, `nearest`
-        facts of the owner and all its fields are returned whatever they score. Raises as `check`
-        does.
+        leaves out other entities, and requires owners; with `all_own`, what is known of the owner
+        is returned whatever it scores. Raises as `check` does.
         """
         entities, scale = self._index.generation().entities, self.scale()
         known = [entities.get(owner) for owner in owners]
@@ -176,7 +175,7 @@ class SimilarityEngine:
                 if entity
                 else (),
                 only_own=only_own,
-                nearest=nearest if self._settings.judge == "model" else 0,
+                all_own=all_own,
             )
             for candidate, entity in zip(
                 candidate_texts(texts, known, self.vectors), known, strict=True

@@ -10,8 +10,8 @@ from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import new_draft
 
 DOOR = Path(__file__).with_name("door")
-FLOOR, SURE_FLOOR = 0.85, 0.94
-"""Shares of proposals that are right or fine, and of sure ones: one less than measured."""
+FLOOR = 0.85
+"""Share of proposals that are right or fine."""
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +26,9 @@ def test_most_proposals_are_right_or_fine(decided: list[Decided]) -> None:
 
 def test_what_is_sure_loses_no_update(decided: list[Decided]) -> None:
     sure = [each for each in decided if each.verdict.is_sure]
-    assert len(sure) >= 15
-    assert sum(each.is_best_or_fine for each in sure) >= SURE_FLOOR * len(sure)
+    assert len(sure) >= 6
     for each in sure:
-        action, draft = each.verdict.proposal.action, each.draft
-        assert draft["relation"] != "conflict" or action == "create", draft["text"]
+        assert each.is_best_or_fine and each.draft["relation"] != "conflict", each.draft["text"]
 
 
 def test_keys_are_learned_from_the_pages_of_the_base(tmp_path: Path) -> None:

@@ -64,10 +64,41 @@ def test_each_draft_gets_a_state_and_a_proposal(kb: KnowledgeBase) -> None:
         ("Alice Chen", "near", "skip"),
     ]
     assert [verdict.is_sure for _, verdict in decisions] == [
-        False, False, False, False, True, True, False,
+        False, False, False, False, False, True, False,
     ]  # fmt: skip
     assert "5 → 3" in decisions[1][1].reason
     assert decisions[5][1].reason == f"already in {ALICE}:11"
+
+
+def test_only_additions_far_from_all_that_is_known_are_surely_new(root: Path) -> None:
+    page = root / ALICE
+    page.write_text(page.read_text("utf-8") + "- Keeps the books\n- Married to Finn\n", "utf-8")
+    (page.parent / "ann.md").write_text("---\ntype: person\n---\n# Ann Moe\n", "utf-8")
+    texts = {
+        "# Alice Chen": ("Speaks Catalan", "Does the accounts", "Divorced since last year"),
+        "# Ann Moe": ("Does the accounts", "Divorced since last year", "Speaks Catalan"),
+    }
+    with KnowledgeBase(root) as kb:
+        kb.index()
+        drafts = [line for head, some in texts.items() for line in (head, *some)]
+        decisions = decided(kb, drafts_from_text("\n".join(drafts)))
+    assert [verdict.is_sure for _, verdict in decisions] == [True, False, False, True, False, True]
+
+
+def test_draft_without_an_entity_that_equals_a_fact_is_left(kb: KnowledgeBase) -> None:
+    ((_, verdict),) = decided(kb, (new_draft("Owns the pager"),))
+    assert (verdict.state, verdict.is_sure) == ("exact", False)
+
+
+def test_a_text_repeated_for_another_day_is_left(kb: KnowledgeBase) -> None:
+    drafts = (
+        "# Bob Okafor\n[2026-05-01] Sang in Vienna\n"
+        '{"text": "[2026-06-01] Sang in Vienna", "entity": "Bob Okafor"}\n'
+        "[2026-05-01] Sang in Vienna\n"
+    )
+    decisions = decided(kb, drafts_from_text(drafts))
+    assert decisions[1][0].draft.date == "2026-06-01"
+    assert [verdict.is_sure for _, verdict in decisions] == [False, False, True]
 
 
 def test_another_threshold_needs_no_new_search(kb: KnowledgeBase) -> None:

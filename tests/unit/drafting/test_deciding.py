@@ -130,6 +130,31 @@ def test_the_same_text_of_another_day_may_be_another_event(date: str, is_sure: b
     assert (verdict.proposal.action, verdict.is_sure) == ("skip", is_sure)
 
 
+@pytest.mark.parametrize(
+    ("known", "text", "is_sure"),
+    [
+        ("Reports to Ann", "reports to Ann, weekly", True),
+        ("The desk is open", "She says: the desk is open, from 9", False),
+        ("wants DWG, not PDF", "They want DWG, not PDF, by layer", False),
+        ("want DWG, not PDF", "They want DWG, not PDF, by layer", True),
+        ("Reports to Ann", "Reports to Ann's deputy Karl", False),
+        ("Covers for Erin", "Erin covers for her, on Fridays", False),
+        ("Prefers tea to coffee", "Prefers coffee to tea, at work", False),
+        ("Has a dog", "Had a dog, it died", False),
+        ("Vegetarian", "Vegetarian, until 2024", False),
+        ("Smokes", "Smokes salmon at home", False),
+        ("Speaks French", "Speaks French, perhaps Dutch", False),
+    ],
+)
+def test_merge_is_sure_only_if_it_repeats_the_line_and_goes_on(
+    known: str, text: str, is_sure: bool
+) -> None:
+    near = match(0.95, text=known)
+    pair = replace(near.known.pair, judged=Judgement("refines", 0.96, "only one says more"))
+    near = replace(near, known=replace(near.known, pair=pair))
+    assert decide(check(near, text=text)).is_sure is is_sure
+
+
 def test_what_is_said_in_another_format_is_not_joined() -> None:
     near = match(0.95, text="Grant: 1.4 million SEK")
     judged = replace(near.known.pair, judged=Judgement("same", 0.99, "in another format"))

@@ -49,25 +49,22 @@ def limit_automatic_collection() -> None:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Exempt long-lived objects loaded in this block from collection, now and afterwards."""
+    """Exempt the modules, engine and model loaded in this block from collection.
+
+    For the opening of a base, not for each index run: what is drawn at that moment is exempted as
+    well, so every call keeps a screenful of later garbage until the app is idle for long. Chosen by
+    the experiment "a full collection over a loaded base" in docs/quality.md.
+    """
     with _loads.lock:
         _loads.active += 1
     try:
         yield
     finally:
-        freeze_loaded()
+        gc.collect(1)  # or the cycles made just now would be frozen as well
+        gc.freeze()
+        _loads.frozen += 1
         with _loads.lock:
             _loads.active -= 1
-
-
-def freeze_loaded() -> None:
-    """Exempt everything loaded so far from collection: the engine with its model and tables.
-
-    Chosen by the experiment "a full collection over a loaded base" in docs/quality.md.
-    """
-    gc.collect(1)  # or the cycles made just now would be frozen as well
-    gc.freeze()
-    _loads.frozen += 1
 
 
 class IdleCollector:

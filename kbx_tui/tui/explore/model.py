@@ -35,7 +35,6 @@ from kbx_tui.tui.explore.search_state import (
     stored_settings,
 )
 from kbx_tui.tui.explore.view import BaseSummary, FileState
-from kbx_tui.tui.gc_pauses import freeze_loaded
 from kbx_tui.tui.judging.live_measure import SearchSettings
 
 if TYPE_CHECKING:
@@ -107,7 +106,6 @@ class ExploreModel:
         """The `SearchState.retrieval_key` of the newest search."""
         self._is_outdated = False
         """Whether the index grew during the newest search, which may have read the old one."""
-        self._index_generation = -1
         self._reranker_pool: ThreadPoolExecutor | None = None
 
     @property
@@ -398,9 +396,6 @@ class ExploreModel:
             evidence = engine.retrieve(completed.request())
             from kbx_tui.tui.explore import presenting  # noqa: F401  # here, not between frames
 
-            if evidence.generation != self._index_generation:
-                self._index_generation = evidence.generation
-                freeze_loaded()
             return completed, evidence
 
         slow = asyncio.get_running_loop().call_later(SLOW_SEARCH_SECONDS, self._say_searching)

@@ -13,6 +13,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -58,6 +59,17 @@ def single_key_actions(scopes: tuple[Scope, ...]) -> frozenset[str]:
     """Return the actions of `scopes` that printable characters trigger: not Tab, not ctrl+l."""
     actions = {command.action.partition("(")[0] for command in commands_in(*scopes)}
     return frozenset(actions - {"next_pane", "app.jump"})
+
+
+def forget_closed_widgets() -> None:
+    """Let go of the lines that closed widgets have drawn.
+
+    Textual keeps those of a thousand: they are in the keys of a cache of colours.
+    """
+    with suppress(ImportError, AttributeError):  # Textual may change what is private to it
+        from textual._styles_cache import StylesCache
+
+        StylesCache.get_inner_outer.cache_clear()
 
 
 class FrameScreen(Screen[None]):
@@ -116,6 +128,7 @@ class FrameScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         self.show_tabs()  # another mode may have changed the counts
+        forget_closed_widgets()
 
     # The size.
 

@@ -1,5 +1,6 @@
 """What a key and the start may cost, in counts; times belong in benchmarks."""
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ from textual.dom import DOMNode
 from textual.geometry import Size as ScreenSize
 from textual.widget import Widget
 
+from kbx_tui.tui.dedup.panes import DraftLine
 from kbx_tui.tui.explore.entities import EntityCard
+from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -40,6 +43,19 @@ async def test_knobs_mode_sorting_muting_and_pinning_never_retrieve(demo: Path) 
         await driver.press("m", *["z"] * 6)
         await driver.until(lambda: driver.state.mode == "two-pass")
         assert driver.watched.calls["retrieve"] == 1
+
+
+async def test_screens_that_were_closed_keep_no_drawn_lines(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        kept = []
+        for _ in range(4):
+            await driver.press("f2")
+            await driver.until_focused(DraftLine)
+            await driver.press("f1")
+            await driver.until_focused(QueryLine)
+            gc.collect()
+            kept.append(sum(type(each).__name__ == "StylesCache" for each in gc.get_objects()))
+        assert kept[3] <= kept[1]  # that of one visit is kept until the next
 
 
 async def test_a_held_slider_key_ranks_at_most_once_per_step(demo: Path) -> None:

@@ -1,5 +1,6 @@
 """Files that change while the app is open, by other programs and in the editor."""
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,16 @@ async def test_result_and_preview_update_when_the_file_changes(demo_copy: Path) 
         await driver.until_shown(ResultList, "The rollback plan lists every quokka.")
         assert driver.has_focus(PreviewPane)
         assert driver.watched.calls["retrieve"] >= 2
+
+
+async def test_no_index_run_exempts_what_is_drawn_from_collection(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE, asked="rollback plan quokka") as driver:
+        await watching(driver)
+        exempt = gc.get_freeze_count()
+        for number in range(2):
+            add_line(demo_copy / ROLLBACK, f"The rollback plan has quokka {number}.")
+            await driver.until_shown(ResultList, f"plan has quokka {number}.")
+        assert gc.get_freeze_count() <= exempt
 
 
 async def test_new_file_joins_the_results_and_a_new_person_becomes_an_entity(

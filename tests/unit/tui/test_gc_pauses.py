@@ -12,7 +12,6 @@ from kbx_tui.tui.gc_pauses import (
     LONG_IDLE_SECONDS,
     MAX_PENDING,
     IdleCollector,
-    freeze_loaded,
     limit_automatic_collection,
     loading,
 )
@@ -116,7 +115,8 @@ def test_two_bases_may_load_at_the_same_time(fake_gc: FakeGc, collector: IdleCol
 def test_frozen_objects_are_collected_once_per_long_idle_time(
     fake_gc: FakeGc, collector: IdleCollector
 ) -> None:
-    freeze_loaded()
+    with loading():
+        pass
     fake_gc.collections, fake_gc.now = 0, fake_gc.now + LONG_IDLE_SECONDS
     for _ in range(5):
         collector.collect_if_idle()
@@ -137,7 +137,8 @@ def test_frozen_garbage_is_collected_in_a_long_idle_time(thresholds: None) -> No
     reference = weakref.ref(node)
     gc.collect()  # moves the node to the old generation
     del node
-    freeze_loaded()
+    with loading():
+        pass
     try:
         assert reference() is not None
         now = LONG_IDLE_SECONDS

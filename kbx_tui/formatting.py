@@ -88,10 +88,12 @@ def format_p(p: float) -> str:
 
 
 def answer_words(relevance: float, full_relevance: float) -> str:
-    """Return `relevance .34 of .29 for a full answer`, with a third decimal if they look equal."""
+    """Return `relevance .26 of .30 for a full answer`, with a third decimal if they look equal."""
     parts = format_score(relevance), format_score(full_relevance)
     if parts[0] == parts[1] and relevance < full_relevance:
         parts = format_score(relevance, 3), format_score(full_relevance, 3)
+    if relevance >= full_relevance:
+        return f"relevance {parts[0]}: a full answer, from {parts[1]} on"
     return f"relevance {parts[0]} of {parts[1]} for a full answer"
 
 

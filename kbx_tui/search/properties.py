@@ -25,7 +25,14 @@ from kbx_tui.knowledge.fields import property_key
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.evidence.scores import Rows
 from kbx_tui.search.lru_cache import LruCache
-from kbx_tui.search.request import DATE, MAX_QUERY, NUMBER, TypedFilter, names_in
+from kbx_tui.search.request import (
+    DATE,
+    MAX_QUERY,
+    NUMBER,
+    OF_OTHER_PROGRAMS,
+    TypedFilter,
+    names_in,
+)
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     ":": operator.eq,
@@ -84,7 +91,7 @@ class Properties:
         found = []
         for name, word in names_in(query[:MAX_QUERY]):
             key = property_key(name)
-            if key not in self._keys and (most := errors_in(key)):
+            if key not in self._keys and name not in OF_OTHER_PROGRAMS and (most := errors_in(key)):
                 near = process.extractOne(
                     key, sorted(self._keys), scorer=OSA.distance, score_cutoff=most
                 )

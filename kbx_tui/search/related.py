@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class _Shared:
     words: str
     pages: tuple[str, ...] = ()
     """Paths of other pages that the words are from."""
+    is_of_one: bool = False
+    """Whether it is an entity and the page of it is one of the two documents."""
 
 
 class RelatedSearch:
@@ -111,8 +114,11 @@ class RelatedSearch:
             assert links is not None  # as the document is linked to it
             rows, pages = np.unique(links.rows), by_id.pages_naming(entity)
             products[rows] += rarity[number] ** 2
+            weight, own = float(rarity[number]), snapshot.row_of.get(entity.path, -1)
             for other in rows.tolist():
-                shared[other].append(_Shared(float(rarity[number]), entity.name, pages))
+                named = {row: "names it", other: "is named in it"}.get(own, "")
+                each = _Shared(weight, named or entity.name, pages, is_of_one=bool(named))
+                shared[other].append(each)
         return shared, products / np.maximum(lengths * lengths[row], 1e-9)
 
     def _links(self, path: str) -> Mapping[int, Sequence[_Shared]]:
@@ -144,10 +150,14 @@ class RelatedSearch:
         if links:
             link = max(linked, key=lambda each: each.weight)
             reasons.append(replace(link, weight=LINKS * links))
-        if rarest := sorted(
+        by_rarity = sorted(
             (each for each in shared if each.weight > 0.0),
             key=lambda each: (-each.weight, each.words),
-        ):
+        )
+        if links < 1.0:  # a link between the two says the same
+            of_one = (each for each in by_rarity if each.is_of_one)
+            reasons += [replace(each, weight=ENTITIES * each.weight) for each in islice(of_one, 1)]
+        if rarest := [each for each in by_rarity if not each.is_of_one]:
             names = join_limited([each.words for each in rarest], limit=NAMED)
             pages = tuple(page for each in rarest[:NAMED] for page in each.pages)
             reasons.append(_Shared(ENTITIES * rarest[0].weight, f"shares {names}", pages))

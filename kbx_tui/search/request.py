@@ -17,6 +17,7 @@ Any property in the frontmatter of the base's pages filters as well: `status:act
 A typed filter is at the beginning of a query or after a space, and ends before the next. Values
 with spaces are quoted: `tag:"road map"`, `@"Alice Chen"`. A comma means "or": `type:meeting,note`.
 
+A filter of another program, `who:alice`, is left out, with a note of what does that here.
 Everything else is words: other keys (`note: call Bob`, `http://x`, `error:5032`), keys without a
 value, dates that are none (`from:Bob`), options of one letter (`-v`) and numbers (`-5`). A longer
 option leaves documents out, which a note says, unless it is quoted: `tar "-xzf" archive`.
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache
@@ -151,6 +152,19 @@ def _date(name: str, value: str | None) -> str:
 Key = Literal["type", "tag", "from", "to", "in", "@", "said", "title", "-", '"']
 KEYS: tuple[Key, ...] = get_args(Key)
 
+OF_OTHER_PROGRAMS: Mapping[str, str] = {
+    **dict.fromkeys(("who", "by", "author", "speaker"), "@{0} or said:@{0}"),
+    **dict.fromkeys(("person", "people", "attendee", "attendees", "with"), "@{0}"),
+    **dict.fromkeys(("about", "project", "team"), "@{0}"),
+    **dict.fromkeys(("after", "since"), "from:{0}"),
+    **dict.fromkeys(("before", "until"), "to:{0}"),
+    **dict.fromkeys(("folder", "path"), "in:{0}"),
+    **dict.fromkeys(("label", "tags"), "tag:{0}"),
+    "kind": "type:{0}",
+}
+"""Keys that filter in other programs, and what filters by their value here. Such a word filters by
+nothing and is not searched for, unless pages have a property of that name."""
+
 DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 """A date, or a prefix of one."""
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
@@ -202,6 +216,8 @@ class TypedQuery:
     spans: tuple[tuple[int, int], ...] = ()
     not_dates: tuple[str, ...] = ()
     """What looks like a filter by date but holds no date, as typed."""
+    unknown: tuple[tuple[str, str], ...] = ()
+    """Filters of other programs, as typed, each with what filters so here."""
 
     def values(self, key: Key) -> Iterator[str]:
         return (value for each in self.filters if each.key == key for value in each.values)
@@ -215,10 +231,11 @@ def names_in(query: str) -> list[tuple[str, str]]:
 @lru_cache(maxsize=64)
 def _filter_or_quoted(properties: tuple[str, ...]) -> re.Pattern[str]:
     names = "|".join(map(re.escape, properties)) or "(?!)"
+    others = "|".join(OF_OTHER_PROGRAMS.keys() - {*properties})
     return re.compile(
         rf"""
         (?<!\S) (?: (?P<minus>-)? (?: (?P<key>type|tag|in|title|{names}) : | (?P<said>said) : @? )
-                    | (?P<date>from|to) :
+                    | (?P<date>from|to) : | (?P<other>{others}) : (?!//)
                     | (?P<not>-)? (?P<name>{names}) (?P<operator>[<>]=?)
                     | (?P<sign>[@-]) (?=["\w]) )
                 (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
@@ -234,7 +251,12 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
     filters: list[TypedFilter] = []
     spans: list[tuple[int, int]] = []
     not_dates: list[str] = []
+    unknown: dict[tuple[int, int], tuple[str, str]] = {}
     for match in _filter_or_quoted(properties).finditer(query):
+        if other := match["other"]:
+            value = _quoted(match["quoted"] or (match["bare"] or "").rstrip(_CLOSING))
+            unknown[match.span()] = match[0], OF_OTHER_PROGRAMS[other].format(value)
+            continue
         named = match["key"] or match["said"] or match["date"] or match["name"]
         key = named or match["sign"] or '"'
         operator = match["operator"] or ":"
@@ -251,12 +273,13 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
             filters.append(TypedFilter(key, values, operator, is_negated))
             spans.append(match.span())
     narrowing = [span for span, each in zip(spans, filters, strict=True) if each.key != '"']
-    text = _cut(query, narrowing) if narrowing else query
+    cut = sorted((*narrowing, *unknown))
+    text = _cut(query, cut) if cut else query
     quoted = [value for each in filters if each.key == '"' for value in each.values]
     if quoted and 2 * len(folded_words(" ".join(quoted))) < len(folded_words(text)):
         kept = [each for each in zip(filters, spans, strict=True) if each[0].key != '"']
         filters, spans = [each for each, _ in kept], [span for _, span in kept]
-    return TypedQuery(text, tuple(filters), tuple(spans), tuple(not_dates))
+    return TypedQuery(text, tuple(filters), tuple(spans), tuple(not_dates), (*unknown.values(),))
 
 
 @dataclass(frozen=True, slots=True)

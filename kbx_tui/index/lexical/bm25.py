@@ -97,6 +97,10 @@ class PostingsSegment:
         return term_id
 
 
+SHORTEST_STEM = 4
+"""Letters of a term from which a misspelt word may be another form of it."""
+
+
 def errors_in(word: str) -> int:
     """Return how many letters of a word may be wrong, missing, added or exchanged with the next."""
     return 0 if len(word) < SHORTEST_MISSPELLED else min((len(word) + 1) // 4, 2)
@@ -261,7 +265,8 @@ class Bm25Index:
     def spelled_alike(self, word: str) -> list[str]:
         """Return the terms of the main language spelled most like a folded word, nearest first.
 
-        They begin with the same letter and differ by at most `errors_in(word)`.
+        They begin with the same letter and differ by at most `errors_in(word)`. The word may also
+        begin with them: then its ending is misspelt, as that of `migratoin`.
         """
         term, most = term_of(word, self.usual_language), errors_in(word)
         stem = stem_of_term(term)
@@ -270,6 +275,8 @@ class Bm25Index:
         from rapidfuzz.distance import OSA  # few queries are misspelt
 
         errors = {each: OSA.distance(stem, stem_of_term(each)) for each in known if term}
+        beginnings = (each for each in errors if word.startswith(stem_of_term(each)))
+        errors |= {each: most for each in beginnings if len(stem_of_term(each)) >= SHORTEST_STEM}
         near = sorted(each for each in errors if errors[each] <= most)
         return sorted(near, key=lambda each: (errors[each], -len(self.rows_holding(each))))
 

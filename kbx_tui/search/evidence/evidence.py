@@ -387,7 +387,7 @@ class Evidence:
     age_factors: Scores | None = None
     """Factor of each score for the age of the document; None if age does not count."""
     misspelt: tuple[tuple[str, str], ...] = ()
-    """Words that name a property wrongly, so that they filter by none, and the key likely meant."""
+    """Words that look like filters but filter by nothing, and what is likely meant."""
 
     def __len__(self) -> int:
         return len(self.paths)

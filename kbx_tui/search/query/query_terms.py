@@ -35,9 +35,11 @@ from kbx_tui.search.query.query_words import (
     ASKING_FOR_ONE,
     MONTHS,
     REQUEST_WORDS,
+    asks_for_news,
     asks_for_topic,
     has_topic,
     topic_words_of,
+    word_for_news,
     words_of,
 )
 
@@ -83,11 +85,14 @@ class NamedQuery:
     things: tuple[int, ...]
     """Indices of the entities named outright that are neither people nor teams."""
     document_query: str
-    """Query of pass 2: without `spans`, or as typed where no topic word would be left."""
+    """Query of pass 2: without `spans`. Where no topic word would be left, the query as typed, or
+    only `spans` if it asks what is new: how that is put says nothing."""
     names_only: bool
     """True for people or teams and no topic: `what did Ada say?`"""
     words_asked: str
     """What is left without the names of people, teams and things; empty without a topic word."""
+    asks_for_news: bool = False
+    """True for what is new, perhaps of a topic: `latest on fees`, `what is Ada up to`."""
 
     @classmethod
     def of(
@@ -112,20 +117,32 @@ class NamedQuery:
         if spans and rest_has_topic:
             rest_has_topic = _tells_documents_apart(words, is_usual)
         words_asked = _without(text, {(match.start, match.end) for match, _ in named})
+        asked = folded_words(words_asked)
+        news, names_only = asks_for_news(asked), bool(spans) and not rest_has_topic
+        if news and names_only:
+            rest = " ".join(text[start:end] for start, end in sorted({*spans}))
         return cls(
             text=text,
             matches=matches,
             kinds=kinds,
             spans=spans,
             things=tuple(match.entity for match in things),
-            document_query=rest if rest_has_topic else text,
-            names_only=bool(spans) and not rest_has_topic,
-            words_asked=words_asked if asks_for_topic(folded_words(words_asked)) else "",
+            document_query=rest if rest_has_topic or (news and names_only) else text,
+            names_only=names_only,
+            words_asked=words_asked if asks_for_topic(asked) else "",
+            asks_for_news=news,
         )
 
     @property
     def variants(self) -> list[str]:
         return list(dict.fromkeys((self.text, self.document_query)))
+
+    @property
+    def news_of(self) -> tuple[int, ...]:
+        """Indices of the entities of which the query asks what is new, and nothing else."""
+        if self.words_asked or not self.asks_for_news:
+            return ()
+        return tuple(dict.fromkeys(match.entity for match in self.matches if match.named))
 
     @property
     def subject(self) -> str:
@@ -210,6 +227,16 @@ def query_terms(query: str) -> Sequence[str]:
     return tuple({word.casefold(): word for word in words}.values())[:MAX_TERMS]
 
 
+def without_request(
+    terms: Sequence[str], request_words: Collection[str] = REQUEST_WORDS
+) -> Sequence[str]:
+    """Return words of a query without those that only phrase the request, while others remain."""
+    folded = [fold(term) for term in terms]
+    asking = {*request_words, word_for_news(folded)}
+    topic = [term for term, word in zip(terms, folded, strict=True) if word not in asking]
+    return topic if has_topic(map(fold, topic)) else terms
+
+
 def weighted_terms(query: str) -> list[str]:
     """Return the words to search documents for, repeated as often as they count.
 
@@ -217,9 +244,7 @@ def weighted_terms(query: str) -> list[str]:
     word counts as often as the query repeats it, up to three times, so that a pasted log is not its
     own best match; the identifiers of a lookup count as if they were repeated.
     """
-    terms = query_terms(query)
-    topic = [term for term in terms if fold(term) not in REQUEST_WORDS]
-    topic = topic if has_topic(map(fold, topic)) else list(terms)
+    topic = without_request(query_terms(query))
     counts = Counter(word.casefold() for word in _WORD.findall(separate_cjk(query)))
     looked_up = identifiers(query)
     weighted = []

@@ -46,6 +46,8 @@ FOR_PEOPLE, FOR_MEETINGS, FOR_NEWEST = (
     _LISTS[name] for name in ("FOR_PEOPLE", "FOR_MEETINGS", "FOR_NEWEST")
 )
 """Words that ask for people, for meetings, or for the newest documents (`asked_kind`)."""
+NEWS = _LISTS["NEWS"]
+"""Words that ask for the newest documents after `what is` or `anything`: `what is Ada up to`."""
 ASKING_BEFORE = _LISTS["ASKING_BEFORE"]
 """Words before the person or group a query asks about: `what did X ...`, `advice from X`."""
 VERB_FOLLOWS = _LISTS["VERB_FOLLOWS"]
@@ -59,7 +61,11 @@ NAMES_THAT_ARE_WORDS = _LISTS["NAMES_THAT_ARE_WORDS"]
 OFFICES = _LISTS["OFFICES"]
 """Capitalised titles that may precede a surname without being part of it: `Minister X`."""
 MONTHS = frozenset(MONTH_NAMES)
-DAYS_AND_MONTHS = MONTHS | WEEKDAY_NUMBERS.keys() | {"today", "tomorrow", "yesterday"}
+DAYS_AND_MONTHS = (
+    MONTHS
+    | WEEKDAY_NUMBERS.keys()
+    | {"today", "tomorrow", "yesterday", "daily", "weekly", "monthly", "quarterly", "yearly"}
+)
 """Capitalised like names, but not part of an adjacent name: `Ruth Monday standup`."""
 BEFORE_ADJECTIVES = _LISTS["BEFORE_ADJECTIVES"]
 """Words before an adjective, hardly ever before a name: `to be frank`, `more rich`."""
@@ -69,6 +75,7 @@ COMPOUNDS = _LISTS["COMPOUNDS"]
 CONJUNCTIONS = frozenset({"and", "or"})
 _PERFECT = frozenset({"had", "has", "have"})
 ARTICLES = frozenset({"the", "a", "an", "our"})
+ASKING_WHAT = frozenset({"what", "whats", "anything", "something", "much"})
 ASKING_WHO = frozenset({("who", "is"), ("who", "s"), ("who", "was"), ("who", "are")})
 ASKING_FOR_ONE = ASKING_WHO | {("what", "is"), ("what", "s"), ("about",), ("tell", "me", "about")}
 """Phrases before a name that ask for its entity and nothing else."""
@@ -94,13 +101,39 @@ def words_of(text: str) -> Sequence[Word]:
     )
 
 
+def asks_for_news(words: Sequence[str]) -> bool:
+    """Return whether the folded words of a query, without the names in it, ask for the newest.
+
+    They do not if they ask for people or meetings: `who spoke recently`.
+    """
+    asks = bool(word_for_news(words)) or not FOR_NEWEST.isdisjoint(words)
+    return asks and FOR_PEOPLE.isdisjoint(words) and FOR_MEETINGS.isdisjoint(words)
+
+
+def word_for_news(words: Sequence[str]) -> str:
+    """Return the word by which folded words ask for the newest: `what is new`, `anything new`.
+
+    Empty if there is none: `what is the new fare`.
+    """
+    asks, before = False, ""
+    for word in words:
+        if asks and word in NEWS and before not in ARTICLES:
+            return word
+        goes_on = asks and (not has_topic((word,)) or word in DOCUMENT_WORDS)
+        asks, before = word in ASKING_WHAT or goes_on, word
+    return ""
+
+
 def asks_for_topic(words: Sequence[str]) -> bool:
     """Return whether the folded words of a query, without the names in it, ask for a topic.
 
     `what did present` does not: the verb says little, and `what` asks for everything, as `who`
     does: `who leads`. Nor do words for documents of any kind: `everything about`, `meetings with`.
+    Nor does `what is new`.
     """
-    match [word for word in words if word not in CONJUNCTIONS]:
+    news = word_for_news(words)
+    asking = [word for word in words if word != news]
+    match [word for word in asking if word not in CONJUNCTIONS]:
         case ["what" | "who", auxiliary, _, *rest] if (
             auxiliary in VERB_FOLLOWS or auxiliary in _PERFECT
         ):
@@ -108,7 +141,7 @@ def asks_for_topic(words: Sequence[str]) -> bool:
         case ["who", _, *rest]:
             after_verb = rest
         case _:
-            after_verb = list(words)
+            after_verb = asking
     return not MONTHS.isdisjoint(after_verb) or any(True for _ in topic_words_of(after_verb))
 
 

@@ -30,8 +30,8 @@ from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.languages import FUNCTION_WORDS as LISTED_WORDS
 from kbx_tui.knowledge.turns import Turn
-from kbx_tui.search.query.query_terms import query_terms
-from kbx_tui.search.query.query_words import FUNCTION_WORDS
+from kbx_tui.search.query.query_terms import query_terms, without_request
+from kbx_tui.search.query.query_words import FOR_MEETINGS, FUNCTION_WORDS, REQUEST_WORDS, SAYING
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.text_words import (
     Heading,
@@ -60,6 +60,8 @@ LinesAndCosines = tuple[Sequence[int], Sequence[float]]
 NO_CHUNKS: LinesAndCosines = (), ()
 
 _TEXT = re.compile(r"\S")
+_NOT_SHOWN = REQUEST_WORDS - (FOR_MEETINGS - SAYING)
+"""Words that ask: a passage may say what was decided or discussed, but hardly that it was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,7 +385,7 @@ def topic_stems(query: str, language: str = ENGLISH) -> Mapping[str, str]:
     without_topic = FUNCTION_WORDS if language == ENGLISH else LISTED_WORDS[language]
     signs = _CJK_PIECE.findall(query)
     signs = [piece for piece in signs if not _HIRAGANA.fullmatch(piece)] or signs
-    words = query_terms(_CJK_PIECE.sub(" ", query))
+    words = without_request(query_terms(_CJK_PIECE.sub(" ", query)), _NOT_SHOWN)
     return {
         **{stem(fold(w), language): w for w in words if fold(w) not in without_topic},
         **{fold(piece): piece for piece in signs},

@@ -5,7 +5,7 @@
     who, whose, expert             pages of people
     decide, discuss, say, meeting  meetings and decisions: by type, attendees, or a title or
                                    path that says so
-    latest, news, status           the newer the better
+    latest, news, what is new      the newer the better
 
 The first row that applies counts. Words that ask for a kind stay in the query, as texts hold them
 too, but they are not its topic (`query_words`). Every document keeps a part of its score, so one of
@@ -28,13 +28,14 @@ from kbx_tui.knowledge.dates import first_day
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
-from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_NEWEST, FOR_PEOPLE
+from kbx_tui.search.query.query_terms import NamedQuery
+from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE
 
 OTHER_KIND = 0.6
-OLDEST = 0.99
+OLDEST, OLDEST_NEWS = 0.99, 0.85
 """Factors of the score of a document of another kind, and of the oldest where the newest are asked
-for: so that age decides between documents that answer about equally. Chosen by the experiment "the
-newest" in docs/quality.md."""
+for, of a topic and of nothing but names: so that age decides between documents that answer about
+equally. Chosen by the experiment "the newest" in docs/quality.md."""
 AGE_WEIGHT = 0.1
 """The most of a score that age takes. No labelled data chose it, so age counts only on request."""
 
@@ -77,16 +78,19 @@ class DocumentKinds:
         return meetings | np.array([_DECISION.search(name) is not None for name in names], np.bool_)
 
     @cached_property
-    def newness(self) -> Scores:
-        """Factors of the documents, 1 for the newest and those without a date.
+    def age(self) -> Scores:
+        """The age of the documents, 0 of the newest to 1 of the oldest, the mean without a date.
 
-        They fall with the logarithm of the age: days count among the new, years among the old. A
-        month or year counts as its first day.
+        It is the logarithm of the days: days count among the new, years among the old. A month or
+        year counts as its first day.
         """
         dates = CodedColumn.of(self._base.dates)
         days = np.array([_day_number(day) for day in dates.values], np.int64)[dates.codes]
-        ages = np.log1p(np.where(days > 0, days.max(initial=0) - days, 0))
-        return 1.0 - (1.0 - OLDEST) * ages / max(float(ages.max(initial=0.0)), 1.0)
+        dated = days > 0
+        ages = np.log1p(np.where(dated, days.max(initial=0) - days, 0))
+        ages[~dated] = ages[dated].mean() if dated.any() else 0.0
+        share: Scores = ages / max(float(ages.max(initial=0.0)), 1.0)
+        return share
 
 
 def _day_number(day: str) -> int:
@@ -98,20 +102,24 @@ def asks_for_people(query: str) -> bool:
 
 
 def asked_kind(
-    query: str, kinds: DocumentKinds, rows: Rows, *, for_time: bool = False
+    query: str, named: NamedQuery, kinds: DocumentKinds, rows: Rows, *, for_time: bool = False
 ) -> AskedKind | None:
     """Return the kind that a query asks for, for some rows of a base, so that no filter counts.
+
+    `named` is the query without what is read as a time.
 
     None if it asks for none, or if the base has hardly any documents of that kind or no others. A
     query that asks for a time does not ask for the newest: `status in October 2022`.
     """
-    words = folded_words(query)
     if asks_for_people(query):
         name, of_kind = "people", kinds.people
-    elif not FOR_MEETINGS.isdisjoint(words):
+    elif not FOR_MEETINGS.isdisjoint(folded_words(query)):
         name, of_kind = "meetings", kinds.meetings
-    elif not (for_time or FOR_NEWEST.isdisjoint(words)):
-        return AskedKind("the newest", frozen(kinds.newness[rows]))
+    elif named.asks_for_news and not for_time:
+        words, oldest = "the newest", OLDEST
+        if named.news_of:
+            words, oldest = "what is new, newest first", OLDEST_NEWS
+        return AskedKind(words, frozen(1.0 - (1.0 - oldest) * kinds.age[rows]))
     else:
         return None
     if of_kind.all() or np.count_nonzero(of_kind) < SOME:

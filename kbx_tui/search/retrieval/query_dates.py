@@ -83,6 +83,12 @@ class QueryDates:
         undated = tuple(read.period.words for read in dated.undated)
         return cls(_searched(dated, find_names), filters, dated.dates, undated, is_filter)
 
+    def blanked(self, text: str) -> str:
+        """Return a text with blanks for the dates read: they say nothing of the names beside."""
+        for read in self.read:
+            text = text.replace(read.text, " " * len(read.text))
+        return text
+
     def preference(
         self, generation: IndexGeneration, scoped: ScopedDocuments, full_relevance: float | None
     ) -> DatePreference | None:

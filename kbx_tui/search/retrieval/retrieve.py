@@ -52,7 +52,7 @@ from kbx_tui.search.evidence.scores import (
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
+from kbx_tui.search.query.query_terms import HINT, NamedQuery, NameMatch
 from kbx_tui.search.query.query_words import (
     VERB_FOLLOWS,
     QueryWords,
@@ -98,6 +98,8 @@ MOST_WORDS = 16
 FORMS_FROM = 5
 """Documents that a misspelt word is compared with for each word it may be."""
 _WITH_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})")
+_KNOWN_BY: Mapping[str, str] = {"role": "role", "fuzzy": "similar name"}
+"""What a query gives of an entity by which its page is found, if not its name."""
 HAND_OVER = 0.05
 """Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
@@ -279,6 +281,7 @@ class _Search:
         self, path: PathFilter, vectors: Callable[[], VectorMatrix], opened: OpenedDocuments
     ) -> Evidence:
         request, generation, top_k = self._request, self._generation, self._top_k
+        self._dates = QueryDates(request.searched, request.filters)
         self._dates = dates = QueryDates.of(request, generation, self._find_names)
         pinned = [generation.entity(entity_id) for entity_id in request.pinned]
         for entity_id in dates.filters.entities:
@@ -377,14 +380,18 @@ class _Search:
             ),
             undated=self._dates.undated,
             corrections=self._corrections,
-            misspelt=self._generation.properties.misspelt(self._request.query),
+            misspelt=(
+                *self._request.typed.unknown,
+                *self._generation.properties.misspelt(self._request.query),
+            ),
         )
 
     def _asked_kind(self, rows: Rows) -> AskedKind | None:
         if self._spoken is not None:
             return self._spoken.at(rows)
         kinds, for_time = self._generation.document_kinds, bool(self._dates.read)
-        return asked_kind(self._request.searched, kinds, rows, for_time=for_time)
+        query, named = self._request.searched, self._named
+        return asked_kind(query, named, kinds, rows, for_time=for_time)
 
     def _find_spoken(self) -> AskedKind | None:
         """Return which documents hold what someone said, if the query asks for that."""
@@ -425,8 +432,9 @@ class _Search:
     def _find_names(self, query: str) -> NamedQuery:
         generation, names = self._generation, list[NameMatch]()
         if not self._request.fast:
-            recent = generation.pass_one.get(query)
-            names = list(recent[0] if recent else generation.entity_pass.names.find(query))
+            undated = self._dates.blanked(query)
+            recent = generation.pass_one.get(undated)
+            names = list(recent[0] if recent else generation.entity_pass.names.find(undated))
         entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.things or named.asked_for:
@@ -440,12 +448,16 @@ class _Search:
     def _corrected(self, text: str) -> tuple[tuple[tuple[str, str], ...], str]:
         """Return the misspelt words of a text, each with what is meant, and the text with it.
 
-        Words in quotation marks are searched for as typed, and so are names, and all of them where
-        the request says so.
+        Words in quotation marks are searched for as typed, and so are names, unless they are hints
+        that are misspelt, and all of them where the request says so.
         """
         if self._request.as_typed:
             return (), text
-        exact = [(match.start, match.end) for match in self._find_names(text).matches]
+        exact = [
+            (match.start, match.end)
+            for match in self._find_names(text).matches
+            if match.signal.kind != "fuzzy" or match.signal.score > HINT
+        ]
         exact += [match.span() for match in QUOTED.finditer(text)]
         corrections = list[tuple[str, str]]()
         for word in reversed(words_of(text)):
@@ -516,13 +528,14 @@ class _Search:
         may describe other entities, and pass 2 needs the same vector.
         """
         generation, named, nearest = self._generation, self._named, None
-        if recent := generation.pass_one.get(named.text):
+        undated = self._dates.blanked(named.text)
+        if recent := generation.pass_one.get(undated):
             return recent[1]
-        facts = generation.facts.find(named.text)
+        facts = generation.facts.find(undated)
         if self._vectors is not None:
             nearest = partial(self._nearest_profiles, self._vectors)
-        candidates = generation.entity_pass.find(named.text, named.matches, facts, nearest)
-        return generation.pass_one.put(named.text, (named.matches, candidates))[1]
+        candidates = generation.entity_pass.find(undated, named.matches, facts, nearest)
+        return generation.pass_one.put(undated, (named.matches, candidates))[1]
 
     def _nearest_profiles(
         self, vectors: VectorMatrix
@@ -547,10 +560,12 @@ class _Search:
             generation.entity_pass.roles.holders_asked_for(named.text) if looks_for_roles else ()
         )
         texts = dict.fromkeys((self._request.searched, named.subject))  # usually equal
-        name = "role" if any(match.signal.kind == "role" for match in named.matches) else "name"
+        how = {match.entity: _KNOWN_BY.get(match.signal.kind, "name") for match in named.matches}
+        news_of = named.news_of if len(named.news_of) == 1 else ()
         items = [
             *(item for text in texts for item in generation.known_items.find(text)),
-            *((row_of.get(entities[number].path, -1), name) for number in named.asked_for),
+            *((row_of.get(entities[each].path, -1), how[each]) for each in named.asked_for),
+            *((row_of.get(entities[each].path, -1), "own page") for each in news_of),
             *((row_of.get(entities[number].path, -1), "role") for number in holders),
             *((row, "title") for row in self._titles_in_query()),
         ]

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kbx_tui.formatting import format_count
+from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import format_place
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
@@ -23,6 +24,14 @@ WEIGHTS = ("count", "recency", "citation", "relevance")
 LIMIT = 50
 TOPICS_TRIED, TOPICS_SHOWN = 12, 5
 DEBOUNCE_SECONDS = 0.08
+
+
+def is_topic(tag: str) -> bool:
+    """Return whether a tag is more than a word for a time or a kind of page: not `weekly`."""
+    from kbx_tui.search.query.query_words import DAYS_AND_MONTHS, topic_words_of
+
+    words = topic_words_of(folded_words(tag))
+    return any(word not in DAYS_AND_MONTHS and not word.isdigit() for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,8 @@ class ExpertSearch:
         def find(engine: KnowledgeBase) -> tuple[str, ...]:
             if not engine.is_indexed():
                 return ()
-            topics = list(engine.contents().tags)[:TOPICS_TRIED]
+            tags = (tag for tag in engine.contents().tags if is_topic(tag))
+            topics = list(islice(tags, TOPICS_TRIED))
             names = (entity.name for entity in engine.entities.find("") if entity.type != "person")
             topics += islice(names, TOPICS_TRIED)
             known = (topic for topic in topics if engine.experts(topic, limit=1).experts)

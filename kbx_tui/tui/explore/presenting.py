@@ -299,7 +299,8 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
         terms=terms,
         frecency=view.Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
         known_item=ranked.known_item,
-        sections=tuple(sections),
+        known_as=_known_as(ranked.known_item, evidence),
+        sections=() if ranked.known_item == "filter" else tuple(sections),
         reranking=reranking,
         likeness=_likeness(explanation.cosine),
         links=tuple(
@@ -308,6 +309,19 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
             if share.link_strength > 0.0
         ),
     )
+
+
+def _known_as(known_item: str, evidence: Evidence) -> str:
+    match known_item:
+        case "" | "filter":
+            typed = " ".join(map(str, evidence.scope.filters.typed))
+            return safe_line(f"matches {typed}") if known_item else ""
+        case "own page":
+            return "newest first after its page: you asked what is new"
+        case "similar name" | "role":
+            return f"you asked for {'a name like its own' if known_item != 'role' else 'its role'}"
+        case _:
+            return f"you gave its {known_item} in full"
 
 
 def _likeness(cosine: float | None) -> str:
@@ -377,7 +391,7 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
         notes.append(explanation.lowered_reason)
     feedback = [safe_line(document.title) for document in ranking.feedback_documents]
     if feedback and cosine is not None:
-        notes.append(f"compared with {join_limited(feedback)} too, which answer best")
+        notes.append(f"compared with {join_limited(feedback)} too, the best by text alone")
     return view.Section("document", total, tuple(addends), tuple(notes))
 
 

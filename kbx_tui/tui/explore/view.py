@@ -151,11 +151,14 @@ class Why:
     """Set if frecency has a weight; `terms` together then weigh `1 - frecency.weight`."""
     known_item: str
     sections: tuple[Section, ...]
+    """Empty where the query is nothing but filters: then no part of a score counts."""
     reranking: Reranking | None = None
     likeness: str = ""
     """How its meaning relates to the query, where no word of it occurs; empty if it does not."""
     links: tuple[str, ...] = ()
     """How it is linked to the entities that count, such as `Alice attended`."""
+    known_as: str = ""
+    """Why it is a known item, in words."""
 
 
 @dataclass(frozen=True, slots=True)

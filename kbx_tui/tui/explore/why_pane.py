@@ -102,22 +102,26 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     words = words_said(snippet)[:most] if snippet is not None else []
     said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
     speaks = f"{snippet.speaker} speaks here" if snippet and snippet.speaker else ""
-    exact = f"you gave its {why.known_item} in full" if why.known_item else ""
-    reasons = [reason for reason in (exact, speaks, said or why.likeness, *why.links) if reason]
-    sentence = "; ".join(reasons) or "little in it is what you ask"
-    return f"hardly related: {sentence}" if format_score(why.score) == ".00" else sentence
+    reasons = (why.known_as, speaks, said or why.likeness, *why.links)
+    sentence = "; ".join(filter(None, reasons)) or "little in it is what you ask"
+    is_weak = format_score(why.score) == ".00" and not why.known_item
+    return f"hardly related: {sentence}" if is_weak else sentence
+
+
+def exact_words(known_item: str) -> str:
+    is_exact = known_item not in ("filter", "own page", "similar name")
+    return f"exact {known_item}" if is_exact else known_item
 
 
 def words_said(snippet: Snippet) -> list[str]:
     """Return the words asked for that a document has, the most frequent first.
 
-    `say` and words for documents of any kind, such as `team`, are left out beside others.
+    Words for documents of any kind, such as `team`, are left out beside others.
     """
     from kbx_tui.search.query.query_words import DOCUMENT_WORDS  # not needed by the first screen
 
     terms = sorted(zip_longest(snippet.terms, snippet.forms), key=lambda term: -term[0][1])
-    only_ask = DOCUMENT_WORDS | {"say", "says", "said", "saying"}
-    topics = [term for term in terms if fold(term[0][0]) not in only_ask]
+    topics = [term for term in terms if fold(term[0][0]) not in DOCUMENT_WORDS]
     return [
         (form.lower() if word.islower() else form) if form else word
         for (word, _), form in topics or terms
@@ -161,8 +165,10 @@ def formula_lines(why: Why) -> list[Line]:
         lines = [(score, Span(" = "), plain, Span(" + "), added, Span(" reranker", "reranker"))]
         score = Span(f"{plain.text:>4}", "text")
     if why.known_item:
-        first = f"1.00 exact {why.known_item}: shown first"
-        lines = [(Span(first, "accent"),), (Span("else", "dim"),)]
+        lines = [(Span(f"1.00 {exact_words(why.known_item)}: shown first", "accent"),)]
+        if not why.sections:
+            return lines
+        lines.append((Span("else", "dim"),))
     if len(why.terms) == 1 and why.frecency is None:
         return [*lines, (score, Span(" = the document alone"))]
     hot = why.frecency
@@ -263,10 +269,11 @@ MEANINGS: Mapping[str, str] = {
     "propagated": "what the part before or after it adds, since they are parts of one document.",
     "relevance": "words and meaning together; from the relevance of a full answer on, more adds"
     " nothing.",
-    "compared": "the search moved a little towards these documents, which answer it best.",
+    "compared": "the search moved a little towards these documents, whose text alone fits best.",
     "hotness": "how often and how recently you opened the document.",
     "reranker": "how well the reranking model finds that the passage answers.",
-    "exact": "you gave its title, path, id, date or name in full, so it comes first.",
+    "exact": "you gave its title, path, id, date or name, or only filters that it matches, or asked"
+    " what is new with what its page is about, so it comes first.",
     "alpha": "how much the document's own text counts against its entities: 1 ranks by the text"
     " alone, 0 by the entities alone.",
     "threshold": "the score from which an entity counts; below it, its documents get nothing.",
@@ -338,7 +345,7 @@ def meanings(focused: Widget | None, view: ExploreView | None, alpha: float) -> 
 
 def why_words(why: Why, alpha: float) -> Iterator[Words]:
     if why.known_item:
-        yield f"exact {why.known_item}", MEANINGS["exact"]
+        yield exact_words(why.known_item), MEANINGS["exact"]
     yield f"score {format_score(why.score)}", MEANINGS["score"]
     if len(why.terms) > 1:
         yield f"alpha {format_score(alpha)}", alpha_sentence(alpha)
@@ -419,7 +426,7 @@ def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
     document, entity, reranker = rounded_parts(sum(parts), parts)
     yield format_score(result.score), MEANINGS["score"]
     if result.known_item:
-        yield f"exact {result.known_item}", MEANINGS["exact"]
+        yield exact_words(result.known_item), MEANINGS["exact"]
     yield f"█ {format_score(document)}", MEANINGS["█"]
     yield f"▒ {format_score(entity)}", MEANINGS["▒"]
     if result.reranker_part:

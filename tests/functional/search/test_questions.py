@@ -1,4 +1,4 @@
-"""300 questions that people ask of four bases, with the bundled model (questions/README.md)."""
+"""317 questions that people ask of four bases, with the bundled model (questions/README.md)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FLOORS = {
     "team-decided": (0.86, 0.93, 0.87),
     "team-discussed-time": (0.93, 0.93, 0.98),
     "team-decided-time": (0.93, 0.93, 0.98),
-    "person-doing": (0.86, 0.93, 0.83),
+    "person-doing": (0.86, 0.93, 0.88),
     "project-latest": (0.93, 0.93, 0.78),
     "person-topic": (0.66, 0.86, 0.82),
     "title-and-name": (0.93, 0.93, 0.94),
@@ -52,6 +52,7 @@ FLOORS = {
     "misspelling": (0.86, 0.93, 0.93),
     "follow-up": (0.66, 0.86, 0.85),
     "topic": (0.86, 0.86, 0.92),
+    "what-is-new": (0.93, 0.93, 0.80),
 }
 """Least share of questions whose first result answers them, with an answer among the first three,
 and least nDCG@10, by kind: a little under what was reached."""

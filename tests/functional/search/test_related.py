@@ -40,6 +40,15 @@ def test_documents_are_related_by_links_entities_and_meaning(kb: KnowledgeBase) 
     assert PLAN not in reasons
 
 
+def test_an_entity_whose_page_is_one_of_the_two_is_not_shared(kb: KnowledgeBase) -> None:
+    page = "people/ada-lund.md"
+    of_page = {each.path: each.reason for each in kb.related(page).related}
+    assert "names it" in of_page["notes/honey.md"]
+    of_note = {each.path: each.reason for each in kb.related("notes/honey.md").related}
+    assert "is named in it" in of_note[page]
+    assert "shares Ada Lund" not in of_page["notes/honey.md"] + of_note[page]
+
+
 def test_only_the_best_are_listed_in_order(kb: KnowledgeBase) -> None:
     every = kb.related("Plan for the hives").related
     assert [each.score for each in every] == sorted((e.score for e in every), reverse=True)

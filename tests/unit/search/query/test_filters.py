@@ -212,3 +212,12 @@ def test_any_text_can_be_read(query: str) -> None:
     for span, typed in zip(read.spans, read.filters, strict=True):
         assert typed.values
         assert read_filters(query[slice(*span)]).filters == (typed,)
+
+
+def test_filter_of_another_program_is_cut_unless_it_is_a_property() -> None:
+    read = read_filters("who:ada type:note after:2026-03, fees error:5032 since://x")
+    assert read.text == "fees error:5032 since://x"
+    assert [str(each) for each in read.filters] == ["type:note"]
+    assert read.unknown == (("who:ada", "@ada or said:@ada"), ("after:2026-03,", "from:2026-03"))
+    assert without_filter("who:ada type:note fees", 0) == "who:ada fees"
+    assert read_filters("who:ada", ("who",)).filters == (TypedFilter("who", ("ada",)),)

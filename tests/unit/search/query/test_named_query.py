@@ -288,3 +288,27 @@ def test_capitalised_word_that_may_be_a_surname_makes_another_name(query: str) -
 )
 def test_name_beside_a_name_or_before_its_verb_is_in_no_term(query: str, name: str) -> None:
     assert found(query)[name].named
+
+
+@pytest.mark.parametrize(
+    ("query", "asks", "of"),
+    [
+        ("what has Ada Stone been up to", True, "Ada Stone"),
+        ("What's new with the Night Ferry?", True, "Night Ferry"),
+        ("Ada Stone recent work", True, "Ada Stone"),
+        ("latest on the tide", True, ""),
+        ("what is Ada Stone doing about the tide", True, ""),
+        ("what is the new Night Ferry", False, ""),
+        ("what did Ada Stone say recently", False, ""),
+        ("who is new in the Harbour Crew", False, ""),
+        ("Ada Stone on the new tide", False, ""),
+    ],
+)
+def test_a_question_may_ask_for_nothing_but_what_is_new(query: str, asks: bool, of: str) -> None:
+    found = named(query)
+    assert found.asks_for_news == asks
+    assert [ENTITIES[index].name for index in found.news_of] == [of] * bool(of)
+
+
+def test_how_news_are_asked_for_is_not_searched_for() -> None:
+    assert named("what has Ada Stone been working on").document_query == "Ada Stone"

@@ -206,6 +206,7 @@ def test_spans_are_ordered_and_disjoint(text: str, query: str) -> None:
         ("Migrations migrated; a migrant.", "migration", ["Migrations", "migrated"]),
         ("Dvořák and DVORAK", "dvořák", ["Dvořák", "DVORAK"]),
         ("what did they decide", "what did alice decide", ["decide"]),
+        ("says who works on fees", "what did Ada say about fees", ["fees"]),
         ("premigration migration_plan migration", "migration", ["migration"]),
         ("東京の会議で", "会議", ["会", "議"]),
         ("API会議API", "api", ["API", "API"]),

@@ -1,18 +1,26 @@
 import numpy as np
 import pytest
 
+from kbx_tui.search.evidence.evidence import AskedKind
+from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.retrieval.asked_kind import OLDEST, DocumentKinds, asked_kind
 from tests.unit.search.snapshots import snapshot_of
 
+DATES = ("2020", "2022-01", "2022-01-01", "2026-03-17", "")
+PATHS = [f"{row}.md" for row in range(len(DATES))]
+KINDS = DocumentKinds(snapshot_of(PATHS, titles=PATHS, dates=DATES))
+
+
+def asked(query: str, *, for_time: bool = False) -> AskedKind | None:
+    named = NamedQuery.of(query, [], [])
+    return asked_kind(query, named, KINDS, np.arange(len(DATES)), for_time=for_time)
+
 
 def test_the_newest_may_have_a_month_or_year_as_date() -> None:
-    dates = ("2020", "2022-01", "2022-01-01", "2026-03-17", "")
-    paths = [f"{row}.md" for row in range(len(dates))]
-    base = snapshot_of(paths, titles=paths, dates=dates)
-    found = asked_kind("latest news", DocumentKinds(base), np.arange(len(dates)))
+    found = asked("latest news")
     assert found is not None
     oldest, month, day, newest, undated = found.factors.tolist()
     assert pytest.approx(oldest) == OLDEST
-    assert oldest < month == day < newest == undated == 1.0
-    in_2020 = asked_kind("news of 2020", DocumentKinds(base), np.arange(5), for_time=True)
-    assert in_2020 is None
+    assert oldest < month == day < newest == 1.0
+    assert undated == pytest.approx((oldest + month + day + newest) / 4)
+    assert asked("news of 2020", for_time=True) is None

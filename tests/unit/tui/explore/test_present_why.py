@@ -12,7 +12,7 @@ from kbx_tui.index.snapshot import LINK_KINDS
 from kbx_tui.search.evidence.evidence import DateMatch, Evidence, FeedbackDocument, Topic
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.request import Tuning
+from kbx_tui.search.request import Filters, Tuning, TypedFilter
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore.presenting import (
@@ -110,6 +110,16 @@ def test_an_exact_title_is_said_to_be_shown_first() -> None:
     retrieved = evidence(components([3.0, 1.0], [0.5, 0.4]), known_items={1: "title"})
     first = explanations(retrieved, Tuning())[0]
     assert "1.00 exact title: shown first" in text_of(why_lines(first, None, 36))
+
+
+def test_a_query_of_filters_says_what_matches_and_nothing_of_a_score() -> None:
+    filters = Filters(typed=(TypedFilter("type", ("person",)),))
+    retrieved = evidence(components([0.0], [0.0]), known_items={0: "filter"})
+    scope = replace(retrieved.scope, filters=filters)
+    (why,) = explanations(replace(retrieved, scope=scope), Tuning())
+    shown = text_of(why_lines(why, None, 60))
+    assert "matches type:person" in shown and "1.00 filter: shown first" in shown
+    assert not any(word in shown for word in ("hardly", "else", ".00 ", "in full"))
 
 
 def test_an_unlinked_document_is_said_to_be_not_linked() -> None:

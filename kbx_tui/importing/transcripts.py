@@ -180,20 +180,27 @@ def _said(cues: Sequence[tuple[str, str]]) -> Iterator[tuple[str | None, str]]:
     is_speaker = _speaker_test(texts)
     last = ""
     for lines in texts:
-        for line in lines:
+        for number, line in enumerate(lines, 1):
             if rolls and line == last:
                 continue
             last = line
             if match := _CHANGE.match(line):
                 yield _without_capitals(match["name"] or ""), line[match.end() :]
-            elif match := next(filter(is_speaker, _marks(line)), None):
+            elif match := _mark(line, is_speaker, is_last=number == len(lines)):
                 yield _without_capitals(match["name"]), line[match.end() :]
             elif line.strip(_LINE_MARK):
                 yield None, line
 
 
-def _marks(line: str) -> Iterator[re.Match[str]]:
-    yield from filter(None, (form.match(line) for form in (_BRACKETS, _LABEL)))
+def _mark(
+    line: str, is_speaker: Callable[[re.Match[str]], bool], *, is_last: bool
+) -> re.Match[str] | None:
+    """Return the mark of a speaker at the start of a line; one above no text is that of a sound."""
+    found = _BRACKETS.match(line)
+    if found and is_speaker(found) and not (is_last and found.end() == len(line)):
+        return found
+    found = _LABEL.match(line)
+    return found if found and is_speaker(found) else None
 
 
 def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], bool]:

@@ -110,7 +110,7 @@ _TOP_LINES = 12
 """Lines at the top of a body in which a line `Date: ...` is that of the document."""
 _TOP_HEADING = re.compile(r"^(?:# (?P<text>[^\n]*)|=++[ \t]*+$)", re.MULTILINE)
 """A heading of level 1, or the line below one."""
-_DIGIT = re.compile(r"\d")
+_DIGIT, _YEAR_DIGITS = re.compile(r"\d"), re.compile(r"\d{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,8 @@ def whole_day(text: str) -> str:
 
 
 def _date_in_values(values: Mapping[str, Any], keys: Iterable[str]) -> str:
-    return next(filter(None, (_date_in_value(values.get(key)) for key in keys)), "")
+    found = (_date_in_value(values[key]) for key in keys if key in values)
+    return next(filter(None, found), "")
 
 
 def _date_in_value(value: object) -> str:
@@ -215,11 +216,15 @@ def _date_in_text(text: str) -> str:
 
 
 def _day_in(folded: str) -> str:
+    if not _YEAR_DIGITS.search(folded):  # spares a dozen searches
+        return ""
     matches = (match for form in _DAYS for match in form.finditer(folded))
     return next(filter(None, map(_iso_of, matches)), "")
 
 
 def _month_or_week_in(folded: str) -> str:
+    if not _YEAR_DIGITS.search(folded):
+        return ""
     if week := _week_in(folded):
         return week
     matches = (match for form in _MONTHS_OF_YEAR if (match := form.search(folded)))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 from kbx_tui.drafting.drafts import Applied, Draft, DraftProblem, Plan, PlannedFile
@@ -63,7 +64,7 @@ def make_plan(
 
 def file_diff(path: str, before: bytes | None, after: bytes | None) -> str:
     """Return a unified diff of a file, empty when it does not change."""
-    old, new = (decode(data or b"")[0].splitlines(keepends=True) for data in (before, after))
+    old, new = (StringIO(decode(data or b"")[0]).readlines() for data in (before, after))
     old_name, new_name = (path if data is not None else "/dev/null" for data in (before, after))
     lines = unified_diff(old, new, old_name, new_name, n=CONTEXT)
     return "".join(map(_shown_line, lines))

@@ -339,7 +339,7 @@ def _reason(file: Path) -> str:
         return f"cannot be read: {error.strerror}"
     except UnicodeDecodeError as error:
         return f"is not UTF-8 from byte {error.start} on"
-    lines = text.splitlines() if file.suffix == ".jsonl" else [text]
+    lines = text.split("\n") if file.suffix == ".jsonl" else [text]
     for number, line in enumerate(lines, 1):
         try:
             json.loads(line or "null")

@@ -104,7 +104,7 @@ def _table(file: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _read(file: Path) -> Iterator[tuple[str, str]]:
     try:
         data = read_regular_file(file, limit=SIZE_LIMIT, follow_links=True)
-        lines = data.decode("utf-8-sig").splitlines()
+        lines = data.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except FileNotFoundError as error:
         raise NotFound(f"no judgments: {file} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +26,19 @@ from kbx_tui.knowledge.records import Attendee
 
 _NO_PEOPLE = ("RESOURCE", "ROOM")
 _LEFT_OUT = {"VTODO": "to-do", "VJOURNAL": "journal entry", "VFREEBUSY": "busy time"}
-_KEPT_AS_TEXT = ("COMMENT", "CONTACT", "RESOURCES", "ATTACH", "CONFERENCE", "X-GOOGLE-CONFERENCE")
+_READ = frozenset(
+    {"ATTENDEE", "CATEGORIES", "DTEND", "DTSTART", "DURATION", "ORGANIZER", "RECURRENCE-ID",
+     "RRULE", "UID"}
+)  # fmt: skip
+_BOOKKEEPING = frozenset(
+    {"ACKNOWLEDGED", "CLASS", "CREATED", "DTSTAMP", "IMAGE", "LAST-MODIFIED", "PRIORITY",
+     "REQUEST-STATUS", "SEQUENCE", "TRANSP"}
+)  # fmt: skip
+"""Properties that say nothing of an event; nor do those of single programs, which begin with X."""
+_OF_PROGRAMS = ("X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL")
+_LABELS = {"RDATE": "Also on", "EXDATE": "Not on"}
+_FORMATTED, _ESCAPED = "X-ALT-DESC", re.compile(r"\\([,;\\])")
+_TAG = re.compile(r"<(?:style|script)\b[^<]*</[^<>]*>|<[^<>]*>", re.IGNORECASE)
 
 _SINGLE = ("SUMMARY", "DESCRIPTION", "LOCATION", "STATUS", "URL")
 """Properties of which an event may have one: another one is kept as text."""
@@ -35,18 +49,20 @@ def read_calendar(file: SourceFile) -> Imported:
 
     Raises ValueError.
     """
-    text = file.text
-    if "BEGIN:VCALENDAR" not in text:
+    text = _closed(file.text)
+    if not text:
         raise ValueError("it does not hold a VCALENDAR")
     newest: dict[str, tuple[int, ImportedDocument]] = {}
     outdated, problems = [], []
+    if text != file.text:
+        problems.append(ImportProblem(file.path, "it is a part of a calendar: all of it is read"))
     try:
         try:
             calendars = _calendars(text)
         except ValueError:
-            text, unread = _without_broken_lines(text)
+            text, unread = _without_broken_parts(text)
             calendars = _calendars(text)
-            problems = [ImportProblem(file.path, f"left out: {line}") for line in unread]
+            problems += [ImportProblem(file.path, f"left out: {line}") for line in unread]
         events = [(event, each) for each in calendars for event in each.walk("VEVENT")]
         others = Counter(part.name for each in calendars for part in each.walk())
     except (ValueError, IndexError, KeyError) as error:
@@ -71,7 +87,36 @@ def read_calendar(file: SourceFile) -> Imported:
     if outdated:
         text = f"{format_count(len(outdated), 'other version')} of events: {join_limited(outdated)}"
         problems.append(ImportProblem(file.path, f"left out: {text}"))
+    if not (newest or problems):
+        problems.append(ImportProblem(file.path, "it is a calendar without events"))
     return Imported(tuple(document for _, document in newest.values()), tuple(problems))
+
+
+_EDGE = re.compile(r"^(BEGIN|END):[ \t]*([\w-]{1,60})[ \t]*$", re.MULTILINE)
+
+
+_DEEPEST = 50
+
+
+def _closed(text: str) -> str:
+    """Return a text as a whole calendar if it ends early or holds events alone, else as it is.
+
+    Empty if it holds neither a calendar nor an event.
+    """
+    first, opened = "", list[str]()
+    for edge, part in _EDGE.findall(text):
+        first = first or part
+        if edge == "BEGIN":
+            opened.append(part)
+            if len(opened) > _DEEPEST:
+                return text
+        else:
+            del opened[opened.index(part) if part in opened else -1 :]
+    if first not in ("VCALENDAR", "VEVENT"):
+        return ""
+    ends = "".join(f"\nEND:{part}" for part in reversed(opened))
+    whole = f"{text.rstrip()}{ends}\n" if opened else text
+    return whole if first == "VCALENDAR" else f"BEGIN:VCALENDAR\n{whole.rstrip()}\nEND:VCALENDAR\n"
 
 
 def _calendars(text: str) -> Any:
@@ -79,9 +124,24 @@ def _calendars(text: str) -> Any:
         return icalendar.Calendar.from_ical(text, multiple=True)
 
 
-def _without_broken_lines(text: str) -> tuple[str, list[str]]:
-    """Return a text without the lines that are not properties, and these lines."""
+_ZONE = re.compile(
+    r"^BEGIN:VTIMEZONE\b(?:[^\n]*\n(?!BEGIN:VTIMEZONE))*?END:VTIMEZONE\s*", re.MULTILINE
+)
+
+
+def _without_broken_parts(text: str) -> tuple[str, list[str]]:
+    """Return a text without the zones and lines that break the format, and these."""
     kept, broken = [], []
+
+    def readable(zone: re.Match[str]) -> str:
+        try:
+            _calendars(f"BEGIN:VCALENDAR\n{zone[0].rstrip()}\nEND:VCALENDAR\n")
+        except ValueError as error:
+            broken.append(f"a time zone: {error}")
+            return ""
+        return zone[0]
+
+    text = _ZONE.sub(readable, text)
     for line in filter(None, icalendar.parser.Contentlines.from_ical(text)):
         try:
             line.parts()
@@ -121,14 +181,15 @@ def _event_document(event: icalendar.cal.Component, zone: str) -> ImportedDocume
     if groups := _values(event, "CATEGORIES"):
         fields["tags"] = [str(name) for group in groups for name in group.cats]
     others = (
-        f"- {name.removeprefix('X-').capitalize()}: {' '.join(str(value).split())}"
+        f"- {_LABELS.get(name) or name.removeprefix('X-').capitalize()}: {_written(value)}"
         for name in event
         for value in _values(event, name, broken=True)
         if isinstance(value, icalendar.vBroken)
-        or (name in _KEPT_AS_TEXT and not isinstance(value, icalendar.vBinary))
+        or (_is_kept(name) and not isinstance(value, icalendar.vBinary))
         or (name in _SINGLE and str(value).strip() != _text(event, name))
     )
-    parts = [_text(event, "DESCRIPTION"), "\n".join(others)]
+    formatted = html.unescape(_TAG.sub(" ", _ESCAPED.sub(r"\1", _text(event, _FORMATTED))))
+    parts = [_text(event, "DESCRIPTION") or " ".join(formatted.split()), "\n".join(others)]
     body = "\n\n".join(filter(None, parts))
     return ImportedDocument(
         import_id=f"ics:{uid}",
@@ -140,6 +201,18 @@ def _event_document(event: icalendar.cal.Component, zone: str) -> ImportedDocume
         fields=fields,
         body=body + "\n" if body else "",
     )
+
+
+def _is_kept(name: str) -> bool:
+    if name.startswith("X-"):
+        return name in _OF_PROGRAMS
+    return name not in _READ and name not in _BOOKKEEPING and name not in _SINGLE
+
+
+def _written(value: Any) -> str:
+    written = str(value) if isinstance(value, str) else value.to_ical()
+    text = written.decode("utf-8", "replace") if isinstance(written, bytes) else written
+    return " ".join(text.split())
 
 
 def _day(moment: date | None) -> date | None:

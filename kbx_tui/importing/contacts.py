@@ -80,7 +80,7 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
     kept, faults = [], []
     for text in card:
         try:
-            line = textLineToContentLine(text)
+            line = _content_line(text)
         except _UNREADABLE as error:
             kept.append(f"- {text}")
             faults.append(error)
@@ -132,6 +132,15 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
         folder="contacts",
         body=body + "\n" if body else "",
     )
+
+
+def _content_line(text: str) -> ContentLine:
+    try:
+        return textLineToContentLine(text)
+    except UnicodeDecodeError:  # programs for Windows do not name their encoding
+        if "CHARSET" in text.upper():
+            raise
+        return textLineToContentLine(text.replace(":", ";CHARSET=CP1252:", 1))
 
 
 def _others(found: Properties) -> Iterator[str]:

@@ -154,9 +154,11 @@ _WORD_TIME = re.compile(r"<[\d:.]+>")
 _TAG = re.compile(
     r"<[^<>]*>|\{\\[^{}]*\}"
 )  # without `<`, or time is quadratic where none is closed
-_LABEL = re.compile(r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*:\s+(?=\S)")
+_LABEL = re.compile(
+    r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"
+)
 _CHANGE = re.compile(r">>+\s*(?:(?P<name>[^\W\d_][^:>]{0,59}?)\s*:(?:\s+|$))?")
-_BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]")
+_BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]\s*")
 _LINE_MARK = "-–"
 
 
@@ -164,7 +166,7 @@ def _said(cues: Sequence[tuple[str, str]]) -> Iterator[tuple[str | None, str]]:
     """Yield who says what: an empty name is someone unknown, None is the speaker so far.
 
     Speakers are marked in one way in all of a file: in identifiers of cues, by voice tags, or at
-    the start of a line as `(Name)` above the text, `>> NAME:`, `- Name:` or `Name:`.
+    the start of a line as `(Name)`, also above the text, `>> NAME:`, `- Name:` or `Name:`.
     """
     if any(speaker or _VOICE.search(text) for speaker, text in cues):
         for speaker, text in cues:
@@ -178,18 +180,27 @@ def _said(cues: Sequence[tuple[str, str]]) -> Iterator[tuple[str | None, str]]:
     is_speaker = _speaker_test(texts)
     last = ""
     for lines in texts:
-        for line in lines:
+        for number, line in enumerate(lines, 1):
             if rolls and line == last:
                 continue
             last = line
             if match := _CHANGE.match(line):
                 yield _without_capitals(match["name"] or ""), line[match.end() :]
-            elif (match := _BRACKETS.fullmatch(line)) and is_speaker(match):
-                yield match["name"], ""
-            elif (match := _LABEL.match(line)) and is_speaker(match):
-                yield match["name"], line[match.end() :]
+            elif match := _mark(line, is_speaker, is_last=number == len(lines)):
+                yield _without_capitals(match["name"]), line[match.end() :]
             elif line.strip(_LINE_MARK):
                 yield None, line
+
+
+def _mark(
+    line: str, is_speaker: Callable[[re.Match[str]], bool], *, is_last: bool
+) -> re.Match[str] | None:
+    """Return the mark of a speaker at the start of a line; one above no text is that of a sound."""
+    found = _BRACKETS.match(line)
+    if found and is_speaker(found) and not (is_last and found.end() == len(line)):
+        return found
+    found = _LABEL.match(line)
+    return found if found and is_speaker(found) else None
 
 
 def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], bool]:
@@ -199,8 +210,11 @@ def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], b
     sound, and `Name:` counts if it recurs, follows a dash or is a full name.
     """
     first = [lines[0] for lines in texts if lines]
-    opening = [line for line, *rest in filter(None, texts) if rest and _BRACKETS.fullmatch(line)]
-    are_bracketed = 2 * len(opening) >= len(first) - 1
+    heads = ((_BRACKETS.match(line), line, rest) for line, *rest in filter(None, texts))
+    bracketed = sum(
+        bool(found and (rest or found.end() < len(line))) for found, line, rest in heads
+    )
+    are_bracketed = 2 * bracketed >= len(first) - 1
     labelled = [match["name"] for lines in texts for line in lines if (match := _LABEL.match(line))]
     counts = Counter(labelled)
     are_labelled = 2 * sum(_LABEL.match(line) is not None for line in first) >= len(first)

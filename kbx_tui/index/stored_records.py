@@ -6,6 +6,7 @@ have files of their own.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -147,9 +148,14 @@ ItemKind = Literal["path", "id", "title", "date"]
 
 KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title", "path")
 """The kind of key by its number. The last three are a part of a title, the number before it as in
-`INC-0117: the outage`; its words without punctuation; and the name of the file."""
+`INC-0117: the outage`; its words without punctuation; and the name of the file, or the number with
+which that begins, as in `INC-0117-outage.md`."""
 
 EXTRA = 4
+_NUMBER_OF_NAME = re.compile(
+    r"(?P<series>[^\W\d_]{2,})[-_ ]?(?P<zeros>0*)(?P<number>\d{1,6})(?=[-_ .]|\Z)"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def item_key(text: str) -> str:
@@ -168,8 +174,15 @@ def item_keys(path: str, document_id: str, title: str, date: str) -> Iterator[tu
     if " " in words and words != of_title:
         yield EXTRA + 1, words
     name = page_name(path)
-    of_name = dict.fromkeys((item_key(name), name_key(name)))
+    of_name = dict.fromkeys((item_key(name), name_key(name), *_numbers_of(name)))
     yield from ((EXTRA + 2, key) for key in of_name if key not in ("", *keys))
+
+
+def _numbers_of(name: str) -> Iterator[str]:
+    """Yield the spellings of the number with which a name begins, with zeros and without."""
+    if (found := _NUMBER_OF_NAME.match(name)) and not _YEAR.fullmatch(found["number"]):
+        for number in (found["zeros"] + found["number"], found["number"]):
+            yield from (f"{fold(found['series'])}{gap}{number}" for gap in ("-", " ", ""))
 
 
 def key_hash(key: str) -> int:

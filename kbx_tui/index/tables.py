@@ -211,14 +211,17 @@ def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
 def _name_besides_title(path: str, title: str) -> list[str]:
     """Return the name of a page if its title lacks a word of it, and the parts of such words.
 
-    Parts are letters, digits and words in camel case: `Okoro2025` is found as `okoro 2025` as well.
+    Parts are letters, digits and words in camel case: `vanDijk2025` is found as `vandijk 2025` and
+    `dijk` as well.
     A date is left out, as dates are not searched for as words.
     """
     name, known = _DATE_IN_NAME.sub(" ", page_name(path)), {*tokens(title)}
     words = [word for word in tokens(name) if word not in known]
     if not words:
         return []
-    parts = tokens(" ".join(_NAME_PART.findall(_CAMEL_CASE.sub(" ", name))))
+    parts = dict.fromkeys(
+        tokens(" ".join(_NAME_PART.findall(f"{name} {_CAMEL_CASE.sub(' ', name)}")))
+    )
     return [name, *(part for part in parts if part not in known.union(tokens(name)))]
 
 

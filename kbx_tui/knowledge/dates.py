@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -26,19 +26,19 @@ MONTH_NUMBERS = MappingProxyType(
 )
 WEEKDAY_NUMBERS = MappingProxyType({name: n for n, name in enumerate(_WEEKDAYS.split(), 1)})
 
-_OTHER_MONTHS = (  # folded; German, French, Spanish, Italian, Portuguese, Dutch
-    "januar janner janvier enero gennaio janeiro januari",
-    "februar feber fevrier febrero febbraio fevereiro februari",
-    "marz maerz mars marzo marco maart",
-    "avril abril aprile",
-    "mai mayo maggio maio mei",
-    "juni juin junio giugno junho",
-    "juli juillet julio luglio julho",
-    "aout agosto augustus",
-    "septembre septiembre settembre setembro",
-    "oktober octobre octubre ottobre outubro okt",
-    "novembre noviembre novembro",
-    "dezember decembre diciembre dicembre dezembro dez",
+_OTHER_MONTHS = (  # folded; German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian
+    "januar janner janvier enero gennaio janeiro januari stycznia январь января",
+    "februar feber fevrier febrero febbraio fevereiro februari lutego февраль февраля",
+    "marz maerz mars marzo marco maart marca март марта",
+    "avril abril aprile kwietnia апрель апреля",
+    "mai mayo maggio maio mei maja май мая",
+    "juni juin junio giugno junho czerwca июнь июня",
+    "juli juillet julio luglio julho lipca июль июля",
+    "aout agosto augustus sierpnia август августа",
+    "septembre septiembre settembre setembro wrzesnia сентябрь сентября",
+    "oktober octobre octubre ottobre outubro okt pazdziernika октябрь октября",
+    "novembre noviembre novembro listopada ноябрь ноября",
+    "dezember decembre diciembre dicembre dezembro dez grudnia декабрь декабря",
 )
 WRITTEN_MONTHS = MONTH_NUMBERS | {
     name: number for number, names in enumerate(_OTHER_MONTHS, 1) for name in names.split()
@@ -49,7 +49,7 @@ _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _BEFORE, _YEAR = r"(?<![^\W_])", r"(?P<year>(?:19|20)\d\d)"
 _MONTH_WORD = rf"(?P<word>{'|'.join(sorted(WRITTEN_MONTHS, key=len, reverse=True))})(?![^\W_])\.?"
 _DAY_WORD = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?"
-_GAP, _OF = r"(?:,?[ _-]+|,)", r"(?:(?:of|de|del|di)[ _-]+)?"
+_GAP, _OF = r"(?:,?[ _-]+|,|(?<=\.))", r"(?:(?:of|de|del|di)[ _-]+)?"
 _DAYS = tuple(
     re.compile(form)
     for form in (
@@ -59,42 +59,58 @@ _DAYS = tuple(
         rf"(?<![\d.])(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}(?!\d)",
         rf"{_BEFORE}{_DAY_WORD}[ _-]*{_OF}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
         rf"{_BEFORE}{_MONTH_WORD}[ _-]*{_DAY_WORD}{_GAP}{_YEAR}(?!\d)",
+        rf"(?<!\d){_YEAR}{_GAP}{_MONTH_WORD}[ _-]*(?P<day>\d{{1,2}})(?!\d)",
+        rf"(?<!\d)(?P<day>1[3-9]|2\d|3[01])(?P<gap>[-/])(?P<month>\d{{1,2}})(?P=gap){_YEAR}(?!\d)",
+        rf"(?<!\d)(?P<month>\d{{1,2}})(?P<gap>[-/])(?P<day>1[3-9]|2\d|3[01])(?P=gap){_YEAR}(?!\d)",
         rf"{_YEAR}[年년] ?(?P<month>\d{{1,2}})[月월] ?(?P<day>\d{{1,2}})[日号號일]",
     )
 )
 """Forms of a day, in folded text: `2026-03-17`, `2026.03.17`, `202603170930`, `17.3.2026`,
-`17th of March 2026`, `March 17th, 2026`, `2026年3月17日`. Of those in a text, the first form
-counts."""
+`17th of March 2026`, `March 17th, 2026`, `2026-Mar-17`, `17/3/2026` where the order is certain,
+`2026年3月17日`. Of those in a text, the first form counts."""
 _MONTHS_OF_YEAR = tuple(
     re.compile(form)
     for form in (
         rf"(?<!\d)(?<!\d[-_.]){_YEAR}[-_.](?P<month>0[1-9]|1[0-2])(?![^\W_]|[-_.]\d)",
         rf"{_BEFORE}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
+        rf"(?<!\d){_YEAR}{_GAP}{_MONTH_WORD}",
         rf"{_YEAR}[年년] ?(?P<month>\d{{1,2}})[月월]",
     )
 )
+_WEEK_WORD = "(?:w|kw|cw|week|woche|semaine|semana|settimana)"
 _WEEKS = tuple(
     re.compile(form)
     for form in (
-        rf"(?<!\d){_YEAR}[ _-]*(?:w|kw|cw|week)[ _-]*(?P<week>\d{{1,2}})(?!\d)",
-        rf"{_BEFORE}(?:w|kw|cw|week)[ _-]*(?P<week>\d{{1,2}})[ _,/-]+{_YEAR}(?!\d)",
+        rf"(?<!\d){_YEAR}[ _-]*{_WEEK_WORD}[ _-]*(?P<week>\d{{1,2}})(?!\d)",
+        rf"{_BEFORE}{_WEEK_WORD}[ _-]*(?P<week>\d{{1,2}})[ _,/-]+{_YEAR}(?!\d)",
+        rf"{_YEAR}[年년] ?第?(?P<week>\d{{1,2}})[週周주]",
     )
 )
 _NUMBERED = re.compile(r"(?<![^\W_])[A-Z]{2,}-\d{4}-\d{1,2}(?![-\d])")
 """A number of a year, as `INC-2026-05`, which is not a month."""
-_DATE_FOLDERS = re.compile(r"(?:^|/)(\d{4})/(\d{2})/(\d{2})/")
+_DATE_FOLDERS = re.compile(r"(?:^|/)((?:19|20)\d\d)/(?:\1-)?(\d{2})(?:[/-](\d{2}))?(?=/|\.md\Z)")
+"""Folders or a file called by year and month, which may be in a name together, and perhaps day."""
 _MONTH_VALUE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 _TIMESTAMP = re.compile(r"(\d{10})(\d{3})?")
 """Seconds or milliseconds since 1970, as Dendron writes them."""
-_CREATED = ("created", "created at", "date created", "creation date", "published")
+_DATE_KEYS = ("date", "datum", "日付", "日期")
+_CREATED_KEYS = (
+    "created", "createdat", "datecreated", "creationdate", "published", "publishedat",
+    "datepublished", "publishdate", "publicationdate", "pubdate", "pubdatetime",
+)  # fmt: skip
+"""Properties in lower case, without what separates their words."""
+_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+"""The years before the first one of the eras by which Japanese documents count."""
+_ERA_YEAR = re.compile(rf"({'|'.join(_ERAS)}) ?(元|\d{{1,2}}) ?年")
 _DATE_LINE = re.compile(
-    r"^[ \t>|*_-]*(?:date|datum|日付|日期)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$", re.I | re.M
+    r"^[ \t>|*_-]*(?:date|datum|日付|日期|日時|開催日時?)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$",
+    re.I | re.M,
 )
 _TOP_LINES = 12
 """Lines at the top of a body in which a line `Date: ...` is that of the document."""
 _TOP_HEADING = re.compile(r"^(?:# (?P<text>[^\n]*)|=++[ \t]*+$)", re.MULTILINE)
 """A heading of level 1, or the line below one."""
-_DIGIT = re.compile(r"\d")
+_DIGIT, _YEAR_DIGITS = re.compile(r"\d"), re.compile(r"\d{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,20 +136,24 @@ def date_of(
 
     Tried in order are `date:`, its name as that of a daily note, a day in its file name, its
     folders (``2026/03/17/``), a line ``Date:`` at the top, a day in its first heading of level 1, a
-    month or week in its file name, `created:` and `year:`. A week is written as its first and last
-    day, the latter without what they share: `2026-03-16/22`, `2026-03-30/04-05`.
+    month or week in its file name, a month of its folders, `created:`, `year:` and a file name that
+    is a year. A week is written as its first and last day, the latter without what they share:
+    `2026-03-16/22`, `2026-03-30/04-05`.
     """
-    values = {key.casefold().replace("_", " "): value for key, value in frontmatter.items()}
-    stem = fold(_NUMBERED.sub("", stem_of(path)))
+    values = {"".join(filter(str.isalnum, key.casefold())): frontmatter[key] for key in frontmatter}
+    name, place = stem_of(path), _date_of_folders(path)
+    stem = _folded(_NUMBERED.sub("", name))
     return (
-        _date_in_value(values.get("date"))
+        _date_in_values(values, _DATE_KEYS)
         or (daily_notes.date_of(path) if daily_notes else "")
         or _day_in(stem)
-        or _day_of_folders(path)
+        or (place if len(place) > len("2026-03") else "")
         or _day_at_top(body)
         or _month_or_week_in(stem)
-        or next(filter(None, (_date_in_value(values.get(key)) for key in _CREATED)), "")
+        or place
+        or _date_in_values(values, _CREATED_KEYS)
         or _year_of(text_of(values.get("year")))
+        or _year_of(name)
     )
 
 
@@ -153,33 +173,58 @@ def iso_date(text: str) -> str:
     return whole_day(text)
 
 
+def _folded(text: str) -> str:
+    """Return a text folded, with the years of Japanese eras as those of the calendar."""
+    return fold(_ERA_YEAR.sub(_year_in_era, text) if "年" in text else text)
+
+
+def _year_in_era(match: re.Match[str]) -> str:
+    return f"{_ERAS[match[1]] + (1 if match[2] == '元' else int(match[2]))}年"
+
+
 def whole_day(text: str) -> str:
     """Return the day that a text is and nothing else, empty if it is not one."""
-    folded = fold(text)
+    folded = _folded(text)
     matches = (form.fullmatch(folded) for form in _DAYS)
     return next((_iso_of(match) for match in matches if match), "")
 
 
+def _date_in_values(values: Mapping[str, Any], keys: Iterable[str]) -> str:
+    found = (_date_in_value(values[key]) for key in keys if key in values)
+    return next(filter(None, found), "")
+
+
 def _date_in_value(value: object) -> str:
     """Return the date in a property: a day, month, year, link to a daily note or timestamp."""
-    text = link_target(next(texts_of(value), ""))
-    if not text:
+    texts = [link_target(text) for text in texts_of(value)]
+    if not texts:
         return ""
-    if iso := iso_date(text) or _day_in(fold(text.rpartition("/")[2])):
+    if date := _date_in_text(texts[0]):
+        return date
+    return _date_in_text(", ".join(texts)) if len(texts) == 2 else ""  # [[March 17th, 2026]]
+
+
+def _date_in_text(text: str) -> str:
+    folded = _folded(text)
+    if iso := iso_date(text) or _day_in(folded.rpartition("/")[2]) or _day_in(folded):
         return iso
     if _MONTH_VALUE.fullmatch(text):
         return _valid_iso(text[:4], text[5:], 1)[:7] if "-" in text else _year_of(text)
     if match := _TIMESTAMP.fullmatch(text):
         return datetime.fromtimestamp(int(match[1]), UTC).date().isoformat()
-    return _week_in(fold(text))
+    return _month_or_week_in(folded)
 
 
 def _day_in(folded: str) -> str:
+    if not _YEAR_DIGITS.search(folded):  # spares a dozen searches
+        return ""
     matches = (match for form in _DAYS for match in form.finditer(folded))
     return next(filter(None, map(_iso_of, matches)), "")
 
 
 def _month_or_week_in(folded: str) -> str:
+    if not _YEAR_DIGITS.search(folded):
+        return ""
     if week := _week_in(folded):
         return week
     matches = (match for form in _MONTHS_OF_YEAR if (match := form.search(folded)))
@@ -203,9 +248,13 @@ def _iso_of(match: re.Match[str]) -> str:
     return _valid_iso(found["year"], month, found.get("day") or 1)
 
 
-def _day_of_folders(path: str) -> str:
-    matches = _DATE_FOLDERS.finditer(path)
-    return next((iso for match in matches if (iso := _valid_iso(*match.groups()))), "")
+def _date_of_folders(path: str) -> str:
+    """Return the day or month that folders, perhaps with the file, are called by."""
+    for match in _DATE_FOLDERS.finditer(path):
+        year, month, day = match.groups()
+        if iso := _valid_iso(year, month, day or 1):
+            return iso if day else iso[:7]
+    return ""
 
 
 def _day_at_top(body: str) -> str:
@@ -214,11 +263,11 @@ def _day_at_top(body: str) -> str:
         if (end := body.find("\n", end + 1)) < 0:
             break
     for match in _DATE_LINE.finditer(body, 0, end if end >= 0 else len(body)):
-        if iso := iso_date(match[1]) or _day_in(fold(match[1])):
+        if iso := iso_date(match[1]) or _day_in(_folded(match[1])):
             return iso
     if not _may_have_dated_heading(body):
         return ""
-    return _day_in(fold(next((each.text for each in headings(body) if each.level == 1), "")))
+    return _day_in(_folded(next((each.text for each in headings(body) if each.level == 1), "")))
 
 
 def _may_have_dated_heading(body: str) -> bool:

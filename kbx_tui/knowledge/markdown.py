@@ -79,10 +79,11 @@ EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript|obsid
 _LINK = re.compile(
     CODE_SPAN + r"|(?<!\\)!?\[(?:"
     r"\[(?P<target>[^\[\]\n|]{1,500})(?:\|(?P<label>[^\[\]\n]{0,500}))?\]\]"
-    r"|(?P<text>[^\[\]\n]{0,500})\]\("
+    r"|(?P<text>[^\[\]\n]{0,500})(?<!\\)\]\("
     r"(?P<address><[^<>\n]{1,1000}>|(?:[^()\s<>]|\([^()\s]{0,200}\)){1,1000})"
     r"(?:[ \t]+\"[^\"\n]{0,200}\")?\))"
 )
+_OF_VAULT = re.compile(r"\s*dendron://[^/\s]{1,200}/")
 _IN_DELIMITER_ROW = frozenset("|-: \t>")
 
 
@@ -106,13 +107,18 @@ class WrittenLink:
 def find_written_links(text: str, *, labels_first: bool = False) -> Iterator[WrittenLink]:
     """Yield the wikilinks, embeds and markdown links in a text.
 
-    With `labels_first`, the label of a wikilink is before its bar.
+    With `labels_first`, the label of a wikilink is before its bar, and its target may name the
+    vault of the note.
     """
     for match in _LINK.finditer(text):
         if match["target"] is not None:
             target, label = match["target"], match["label"] or ""
             if labels_first and label.strip():
                 target, label = label, target.rstrip("\\")
+            if labels_first:
+                target = _OF_VAULT.sub("", target)
+            if EXTERNAL.match(target.strip()):
+                continue
             page, part = split_target(target)
             shown = " > ".join(piece for piece in (page, *part.split("#")) if piece)
             label = label.strip() or shown
@@ -154,8 +160,8 @@ def split_target(target: str) -> tuple[str, str]:
 
 def local_address(address: str) -> tuple[str, str]:
     address = address.removeprefix("<").removesuffix(">")
-    if EXTERNAL.match(address) or address.startswith("//"):
-        return "", ""
+    if EXTERNAL.match(address) or address.startswith("//") or "${" in address:
+        return "", ""  # the last is a placeholder
     page, _, part = address.partition("#")  # split before decoding: `%23` is part of a name
     page = page.partition("?")[0]
     page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
@@ -298,12 +304,14 @@ def _reference_key(reference: str) -> str:
 
 
 _TEMPLATE_MARKS = {"{{": "}}", "{%": "%}", "<%": "%>"}
+_TEX_MARKS = {"\\(": "\\)", "\\[\n": "\n\\]", "\\begin{": "\\end{"}
+_SHORT_MARKS = _TEMPLATE_MARKS | _TEX_MARKS
 _COMMENT_MARKS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
 _UNREAD_MARK = re.compile(
-    CODE_SPAN + r"|\{\{|\{%|<%|%%|<!--|\$\$"
+    CODE_SPAN + r"|\{\{|\{%|<%|%%|<!--|\$\$|\\(?<!\\\\)(?:\(|\[\n|begin\{)"
     r"|(?<![\\$\w])(?P<math>\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?![\d$\w]))"
 )
-_LONGEST_TEMPLATE = 2000
+_LONGEST = 2000
 
 
 def _blank_unread(text: str) -> str:
@@ -313,8 +321,10 @@ def _blank_unread(text: str) -> str:
         mark, start, end = match[0], match.start(), match.end()
         if start < done or match["ticks"] or mark in unclosed:
             continue
-        if closing := _TEMPLATE_MARKS.get(mark):
-            found = text.find(closing, end, end + _LONGEST_TEMPLATE)
+        if closing := _SHORT_MARKS.get(mark):
+            found = text.find(closing, end, end + _LONGEST)
+            if mark in _TEX_MARKS and "](" in text[end : max(found, end)]:
+                continue  # a link in brackets that are escaped
         elif closing := _COMMENT_MARKS.get(mark):
             found = text.find(closing, end)
             if found < 0:
@@ -332,7 +342,7 @@ _NOT_LINE_END = re.compile(r"[^\n]")
 
 
 def blank_code(body: str) -> str:
-    if not any(mark in body for mark in ("```", "~~~", "    ", "\t")):
+    if not any(mark in body for mark in ("```", "~~~", "    ", "\t", "<pre", "<PRE")):
         return body
     lines = body.split("\n")
     for first, end in outline(body).code:

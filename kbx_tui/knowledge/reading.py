@@ -192,7 +192,9 @@ def read_frontmatter(text: str) -> Frontmatter:
     if loaded is None:
         return Frontmatter({}, body, body_line)
     if not isinstance(loaded, dict):
-        return Frontmatter({}, text, 1, "frontmatter is not a mapping of keys to values", 1)
+        is_rule = source.startswith("\n")  # text between two rules
+        fault = "" if is_rule else "frontmatter is not a mapping of keys to values"
+        return Frontmatter({}, text, 1, fault, 0 if is_rule else 1)
     copier = _JsonCopier()
     values = copier.mapping(loaded, 0)
     fault = ""
@@ -220,6 +222,8 @@ def _read_json_object(text: str) -> Frontmatter:
 def _read_other(kind: str, source: str, empty: Frontmatter) -> Frontmatter:
     """Return frontmatter that is not YAML; of invalid TOML or JSON nothing is read."""
     readers: dict[str, Callable[[str], Any]] = {"toml": load_toml, "json": json.loads}
+    if kind == "json" and not source.lstrip().startswith("{"):
+        source = f"{{{source}}}"  # Hexo writes the entries alone
     if kind not in readers:
         return replace(empty, fault=f"frontmatter of the kind {kind} is not read", fault_line=1)
     if len(source) > _MAX_SIZE:

@@ -43,7 +43,7 @@ TASKS = frozenset(
     {"action", "actions", "action items", "follow ups", "next steps", "tasks", "to do", "todo"}
 )
 """Headings, folded, below which a name is that of who has a task."""
-UNKNOWN = re.compile(r"(?i)unknown\b.*|speaker(?: ?\d+)?")
+UNKNOWN = re.compile(r"(?i)unknown\b.*|speaker(?:[ _-]?(?:\d+|[a-z]))?")
 """Names that programs give to unknown speakers."""
 
 _TIME = r"[\[(]?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"

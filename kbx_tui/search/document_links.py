@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import unquote
 
 from rapidfuzz import fuzz, process
@@ -224,7 +224,8 @@ class LinkIndex:
     def _is_broken(self, target: Target, path: str) -> bool:
         """Return whether a target leads to neither a document nor another file or folder.
 
-        A path that leads out of the base is not checked.
+        A path that leads out of the base is not checked. One to `x.html` may mean the page that a
+        site makes of `x.md`.
         """
         page = split_target(target.written)[0]
         if target.destination is not None or page.casefold() in _TABLES_OF_CONTENTS:
@@ -236,7 +237,10 @@ class LinkIndex:
             if is_file and self._attachments.find(spelling, path):
                 return False
             if "/" in page or is_file:
-                places = places_of(spelling, path)
+                source = (
+                    f"{spelling.removesuffix('.html')}.md" if spelling.endswith(".html") else ""
+                )
+                places = chain(places_of(spelling, path), places_of(source, path) if source else ())
                 if any(f"{place}/".startswith("../") or self._exists(place) for place in places):
                     return False
         return True

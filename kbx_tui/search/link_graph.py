@@ -327,11 +327,12 @@ def leads_nowhere(part: str, parts: frozenset[str]) -> bool:
     """Return whether the part of a link is a heading or block that is not among `parts`.
 
     A number after an anchor counts the headings with one text. Ranges of notes (Dendron), places in
-    files (`page=2`) and texts to be found (`:~:text=`) are not checked.
+    files (`page=2`), texts to be found (`:~:text=`) and `#top`, which browsers know, are not
+    checked.
     """
     last = unquote(part.rpartition("#")[2])
     key = part_key(last)
-    if ":" in part or "=" in part or not key.strip("^"):
+    if ":" in part or "=" in part or part == "top" or not key.strip("^"):
         return False
     return key not in parts and part_key(_REPEATED.sub("", last)) not in parts
 

@@ -37,7 +37,7 @@ _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "q1": 1, "q2": 2,
 _DAYS_AGO = {"today": 0, "yesterday": 1, "day before yesterday": 2}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
-_ALSO_NAMES = frozenset({"avril", "julio", "marco", "mars", "mayo", "mei"})
+_ALSO_NAMES = frozenset({"avril", "julio", "maja", "marca", "marco", "mars", "mayo", "mei"})
 """Foreign months that with a capital and a year are rather a name: `Mars 2020`."""
 
 _YEAR = r"(?P<year>(?:19|20)\d\d)"

@@ -23,7 +23,10 @@ NO_LINKS = {
     "template.md": "[[{{title}}]] [[<% tp.file.title %>]] [a]({{ site.url }}/x)\n"
     "[b]({% link y %})\n",
     "comment.md": "%% [[Later]]\n\n[[Never]] %%\n<!-- [[Hidden]] -->\n",
-    "mathematics.md": "$$\n[[1,2],[3,4]]\n$$\n\n$f[a](b)$ and $M=[[a]]_0$ cost $5.\n",
+    "mathematics.md": "$$\n[[1,2],[3,4]]\n$$\n\n$f[a](b)$ and $M=[[a]]_0$ cost $5.\n"
+    "\\(A=[[b]]\\) \\begin{pmatrix}[[1]]\\end{pmatrix}\n\\[\n[[c]]\n\\]\n",
+    "escaped.md": "\\[d](e.md) [d\\](e.md) [f](${url}) [[https://port.example/a]]\n<pre>\n[[g]]\n</pre>\n",
+    "site.md": "[h](./site.html) [up](#top)\n",
 }
 BROKEN = {
     "a.md": "# A\n\n[[Gone]] `%%` [[Lost]] `%%`\n\n[x][ref] [y](./no/file.csv) costs $5, "
@@ -121,6 +124,15 @@ def test_in_a_workspace_of_dendron_the_label_is_before_the_bar(tmp_path: Path) -
         assert (link.path, link.line, link.target) == ("n/a.md", 1, "tea.green")
         assert link.text == "Sencha"
         assert kb.documents.view("n/a.md").labels_first
+
+
+def test_a_link_of_dendron_may_name_the_vault(tmp_path: Path) -> None:
+    files = {
+        "dendron.yml": "",
+        "tea.md": "[[Oolong|dendron://leaves/tea.oolong]] [[dendron://leaves/tea.none]]\n",
+        "tea.oolong.md": "",
+    }
+    assert check(index_vault(tmp_path, files, fast=True)) == [("tea.none", 1, "page")]
 
 
 def test_in_a_workspace_of_dendron_dots_are_folders(tmp_path: Path) -> None:

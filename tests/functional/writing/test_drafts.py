@@ -399,6 +399,12 @@ def test_in_a_long_batch_each_draft_is_compared_with_the_nearest_earlier_ones(
     assert len(checks[-1].repeats) == MAX_COMPARED
 
 
+def test_a_line_of_a_diff_ends_at_a_line_feed_alone() -> None:
+    odd = "a\u2028b\x85\n"
+    diff = file_diff("x.md", odd.encode(), f"{odd}c\n".encode())
+    assert diff.endswith(f"@@ -1 +1,2 @@\n {odd}+c\n")
+
+
 def test_a_very_long_line_is_cut_in_a_diff() -> None:
     diff = file_diff("x.md", b"w" * 50_000, b"v" * 50_000)
     assert "+" + "v" * 9_999 + " … (40,001 more characters)\n" in diff

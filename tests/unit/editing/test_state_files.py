@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.editing.state_files import append_lines
+from kbx_tui.editing.state_files import append_lines, unreadable_state_files
 
 
 def test_lines_are_added_whole(tmp_path: Path) -> None:
@@ -20,6 +20,13 @@ def test_a_cut_off_line_is_ended_first(tmp_path: Path) -> None:
     file.write_bytes(b"one\ntw")
     append_lines(file, [b"three"])
     assert file.read_bytes() == b"one\ntw\nthree\n"
+
+
+def test_a_line_of_a_log_ends_at_a_line_feed_alone(tmp_path: Path) -> None:
+    file = tmp_path / ".kbx" / "kept.jsonl"
+    file.parent.mkdir()
+    file.write_text('{"query": "a\u2028b\x85c"}\n{"query": "d"}\n', encoding="utf-8")
+    assert [path for path, _ in unreadable_state_files(tmp_path)] == []
 
 
 def test_what_is_not_a_regular_file_is_set_aside(tmp_path: Path) -> None:

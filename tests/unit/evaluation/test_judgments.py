@@ -30,8 +30,8 @@ QUERY = '{"id": "q1", "text": "who decided?", "kind": "person", "form": "person-
 def test_labelled_folder_is_read_in_query_order(tmp_path: Path) -> None:
     write(
         tmp_path,
-        queries_jsonl='{"id": "q2", "text": "rollbacks", "kind": "topic"}\n\n' + QUERY,
-        qrels_tsv="q1\tmemory/a.md\t2\nq1\tmemory/b.md\t0\nq9\tmemory/b.md\t1\n",
+        queries_jsonl='{"id": "q2", "text": "roll\u2028backs", "kind": "topic"}\r\n\n' + QUERY,
+        qrels_tsv="q1\tmemory/a.md\t2\r\nq1\tmemory/b.md\t0\nq9\tmemory/b.md\t1\n",
         entities_tsv="q1\tmemory/people/alice.md\t1\n",
     )
     topic, person = read_judgments(tmp_path)

@@ -49,6 +49,11 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
          "**Rosa:** Ready?\n\n**Tim:** Yes.\n"),
         (("-Rosa: Ready?\n-Tim: Yes.",), ["Rosa", "Tim"],
          "**Rosa:** Ready?\n\n**Tim:** Yes.\n"),
+        (("[Rosa Diaz] We sail.", "(Applause)", "[TIM HALE] Note: at dawn."),
+         ["Rosa Diaz", "Tim Hale"],
+         "**Rosa Diaz:** We sail. (Applause)\n\n**Tim Hale:** Note: at dawn.\n"),
+        (("SPEAKER_00: We sail.", "佐藤：はい"), ["佐藤"],
+         "**Speaker_00:** We sail.\n\n**佐藤:** はい\n"),
         (("We sail.", "(Applause)", "One thing: bring tea.", "Thanks."), [],
          "We sail. (Applause) One thing: bring tea. Thanks.\n"),
         (("Rosa: We sail.", "Note: at dawn."), ["Rosa"],
@@ -59,8 +64,9 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
         (("so<00:00:00.500><c> we</c>", "so we\nsail<00:00:01.500><c> now</c>", "sail now"), [],
          "so we sail now\n"),
     ],
-    ids=["brackets", "several in a cue", "arrows", "dashes", "dashes without space", "no labels",
-         "remark", "voice tags", "rolling"],
+    ids=["brackets", "several in a cue", "arrows", "dashes", "dashes without space",
+         "brackets in a line", "machine and Japanese", "no labels", "remark", "voice tags",
+         "rolling"],
 )  # fmt: skip
 def test_speakers_of_captions(texts: tuple[str, ...], speakers: list[str], body: str) -> None:
     document = vtt(*texts)
@@ -192,6 +198,43 @@ def test_events_of_several_days_say_until_when() -> None:
     assert night.body == "- Comment: Bring, tea\n"
 
 
+def test_what_no_field_takes_of_an_event_is_kept_as_text() -> None:
+    lines = (
+        "DTSTART:20260701T120000\nRRULE:FREQ=DAILY\nEXDATE:20260703T120000\nGEO:53.7;-0.3\n"
+        "X-ALT-DESC;FMTTYPE=text/html:<style>p {}</style><p>Bring <b>tea</b> &amp\\; cake</p>\n"
+        "TRANSP:OPAQUE\nX-MICROSOFT-CDO-BUSYSTATUS:BUSY"
+    )
+    assert event(lines).body == (
+        "Bring tea & cake\n\n- Not on: 20260703T120000\n- Geo: 53.7;-0.3\n"
+    )
+
+
+ODD_ZONE = CUSTOM.replace("+0300", "+5744")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("BEGIN:VCALENDAR\n{event}", "part of a calendar"),
+        ("{event}END:VEVENT\n", "part of a calendar"),
+        (f"BEGIN:VCALENDAR\n{ODD_ZONE}{{event}}END:VEVENT\nEND:VCALENDAR\n", "a time zone: "),
+    ],
+    ids=["cut", "event alone", "broken zone"],
+)
+def test_a_broken_calendar_loses_no_event(text: str, reason: str) -> None:
+    lines = "BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nDTSTART;TZID=Harbour Time:20260701T120000\n"
+    found = imported("c.ics", text.format(event=lines))
+    (document,) = found.documents
+    assert isinstance(document, ImportedDocument)
+    assert (document.title, document.date) == ("Tide", "2026-07-01")
+    assert [reason in problem.reason for problem in found.problems] == [True]
+
+
+def test_a_calendar_without_events_says_so() -> None:
+    found = imported("c.ics", f"BEGIN:VCALENDAR\n{CUSTOM}END:VCALENDAR\n")
+    assert [problem.reason for problem in found.problems] == ["it is a calendar without events"]
+
+
 def test_properties_that_occur_twice_are_tolerated() -> None:
     rules = "RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY\nDURATION:PT1H\nDURATION:nonsense"
     document = event(f"DTSTART:20260701T120000\n{rules}\nCATEGORIES:a,b\nCATEGORIES:c")
@@ -274,6 +317,11 @@ def test_fields_of_contacts(lines: str, fields: dict[str, object]) -> None:
     document = card(lines)
     assert document.kind == "person"
     assert document.fields == fields
+
+
+def test_quoted_printable_without_a_charset_may_be_that_of_windows() -> None:
+    place = card("FN:Ida Holm\nADR;WORK;ENCODING=QUOTED-PRINTABLE:;;Kaistra=DFe 1;Ulm;;;", "2.1")
+    assert (place.fields, place.body) == ({"address": "Kaistraße 1, Ulm"}, "")
 
 
 def test_lines_of_a_note_in_quoted_printable_are_lines() -> None:

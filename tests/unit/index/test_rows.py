@@ -65,6 +65,7 @@ def test_the_searched_text_holds_title_names_tags_and_body() -> None:
         ("adr/ADR-0031.md", "Use queues", ["ADR-0031"]),
         ("Lindqvist2019-sea.md", "Cold water", ["Lindqvist2019-sea", "lindqvist", "2019"]),
         ("RollbackPlan.md", "Going back", ["RollbackPlan", "rollback", "plan"]),
+        ("vanEyck1434.md", "A wedding", ["vanEyck1434", "vaneyck", "1434", "van", "eyck"]),
         ("sea ice.md", "Ice of the north", ["sea ice"]),
         ("だぢづ.md", "kana", ["だぢづ"]),
         ("harbour/index.md", "Who we are", ["harbour"]),

@@ -239,6 +239,7 @@ def test_unclosed_frontmatter_is_body_and_a_fault() -> None:
 
 def test_horizontal_rule_at_the_top_is_not_a_fault() -> None:
     assert read_frontmatter("---\n\nText\n").fault == ""
+    assert read_frontmatter("---\n\nText\n\n---\nMore\n").fault == ""
 
 
 def test_empty_block_is_not_a_fault() -> None:
@@ -417,10 +418,11 @@ def _count(source: str) -> int:
         '---toml\ntitle = "Tea"\ntags = ["green"]\ndate = 2025-06-04T10:00:00Z\n---\nText\n',
         '{\n  "title": "Tea",\n  "tags": ["green"],\n  "date": "2025-06-04"\n}\nText\n',
         ';;;\n{"title": "Tea", "tags": ["green"], "date": "2025-06-04"}\n;;;\nText\n',
+        ';;;\n"title": "Tea",\n"tags": ["green"],\n"date": "2025-06-04"\n;;;\nText\n',
         '---json\n{"title": "Tea", "tags": ["green"], "date": "2025-06-04"}\n---\nText\n',
         "---yaml\ntitle: Tea\ntags: [green]\ndate: 2025-06-04\n---\nText\n",
     ],
-    ids=["toml", "named-toml", "json", "fenced-json", "named-json", "named-yaml"],
+    ids=["toml", "named-toml", "json", "fenced-json", "bare-json", "named-json", "named-yaml"],
 )
 def test_frontmatter_may_be_toml_or_json(text: str) -> None:
     document = page(text)

@@ -327,6 +327,30 @@ async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy:
         assert "2 of 18 entities reach it" in driver.words_of(Knobs)
 
 
+async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path) -> None:
+    async with running(demo, (120, 36), asked=README_QUESTION) as driver:
+        await driver.press("down")
+        await driver.until_shown(ResultList, " weaker · ↓ shows them", "2026-03-17")
+        shown, weakest = len(driver.results.visible_rows()), driver.results.rows[-1]
+        assert f" {len(driver.results.rows) - shown} weaker" in driver.text_of(ResultList)
+        await driver.press(*["down"] * shown)
+        await driver.until(lambda: driver.results.cursor == shown)
+        assert "weaker" not in driver.text_of(ResultList)
+        await driver.press("end")
+        await driver.until_shown(ResultList, weakest.title)
+        await driver.press("left_square_bracket")  # the same query: they stay
+        await driver.until(lambda: driver.alpha == 0.45)
+        assert "weaker" not in driver.text_of(ResultList)
+    strong, weak = (result_look(driver.results, row) for row in (0, -1))
+    assert (strong, weak) == ("strong", "dim")
+
+
+def result_look(results: ResultList, row: int) -> str:
+    row = row % len(results.rows)
+    line = results.row_line(row, 0, 60)
+    return next(span.look for span in line if span.text.strip() == results.rows[row].title)
+
+
 @pytest.mark.parametrize(("measures", "shown"), [("always", True), ("never", False)])
 async def test_settings_decide_for_good_whether_measures_are_shown(
     demo_copy: Path, measures: str, *, shown: bool

@@ -108,16 +108,19 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     return f"hardly related: {sentence}" if format_score(why.score) == ".00" else sentence
 
 
+SAYING = ("say", "says", "said", "saying")
+
+
 def words_said(snippet: Snippet) -> list[str]:
     """Return the words asked for that a document has, the most frequent first.
 
-    `say` and words for documents of any kind, such as `team`, are left out beside others.
+    Forms of `say` are left out, and beside others words for documents of any kind, such as `team`.
     """
     from kbx_tui.search.query.query_words import DOCUMENT_WORDS  # not needed by the first screen
 
     terms = sorted(zip_longest(snippet.terms, snippet.forms), key=lambda term: -term[0][1])
-    only_ask = DOCUMENT_WORDS | {"say", "says", "said", "saying"}
-    topics = [term for term in terms if fold(term[0][0]) not in only_ask]
+    terms = [term for term in terms if fold(term[0][0]) not in SAYING]
+    topics = [term for term in terms if fold(term[0][0]) not in DOCUMENT_WORDS]
     return [
         (form.lower() if word.islower() else form) if form else word
         for (word, _), form in topics or terms

@@ -32,8 +32,10 @@ async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
     watched = Watched()
     async with reviewing(demo_copy, watched=watched) as review:
         await review.press("slash")
+        watched.checking.clear()
         review.screen.query_one(DraftLine).value = "Alice leads the platform team"
         await review.driver.until_shown(KnownList, "Checking: your draft")
+        watched.checking.set()
         await review.until(lambda: "Leads the platform team" in review.known)
         await review.driver.until_shown(DiffPane, "- - [2025-11-04] Leads the platform team")
         assert not review.rows

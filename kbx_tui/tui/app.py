@@ -77,7 +77,7 @@ class KbxApp(TerminalApp):
         super().__init__(self.app_state.user.theme, offer)
         self._drafts = drafts
         self._said_moved: set[str] = set()
-        """Keys that commands had, of which the user has been told the new one."""
+        """Keys that commands had, of which the new one was shown in this session."""
         self.bases = bases or Bases(trusted=(root, *together) if trust else ())
         self._debounce = debounce
         self._theme_before = ""

@@ -37,7 +37,7 @@ async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
         await review.driver.until_shown(KnownList, "Checking: your draft")
         watched.checking.set()
         await review.until(lambda: "Leads the platform team" in review.known)
-        await review.driver.until_shown(DiffPane, "- - [2025-11-04] Leads the platform team")
+        await review.driver.until_shown(DiffPane, "already in memory/people/alice-chen.md:13")
         assert not review.rows
         watched.checking.clear()
         await review.press("enter")

@@ -144,8 +144,8 @@ def name_of(entity: Entity) -> EntityName:
 
 KINDS_NAMED = 4
 QUERIES = 3
-BUSIEST_OF_TYPE = 4
-NEWEST = 5
+BUSIEST_OF_TYPE = 3
+NEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -342,8 +342,8 @@ async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path)
         await driver.press("left_square_bracket")  # the same query: they stay
         await driver.until(lambda: driver.alpha == 0.45)
         assert "weaker" not in driver.text_of(ResultList)
-    strong, weak = (result_look(driver.results, row) for row in (0, -1))
-    assert (strong, weak) == ("strong", "dim")
+        assert result_look(driver.results, 0) == "strong"
+        assert result_look(driver.results, -1) == "dim"
 
 
 def result_look(results: ResultList, row: int) -> str:

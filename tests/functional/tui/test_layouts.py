@@ -360,7 +360,7 @@ async def test_the_empty_screen_shows_what_the_base_is_about_in_few_words(demo: 
         words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*", driver.screen_text())
         assert len(words) <= 150, f"{len(words)} words"
         driver.app.show_notice("alpha is .50 again")
-        await driver.press("question_mark")
+        await driver.write("?")
         await driver.until(lambda: isinstance(driver.app.screen, Help))
         await driver.press("escape")
         await driver.ask("ferry")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from itertools import islice
 from math import log
 
@@ -143,6 +144,8 @@ def name_of(entity: Entity) -> EntityName:
 
 KINDS_NAMED = 4
 QUERIES = 3
+BUSIEST_OF_TYPE = 3
+NEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +154,10 @@ class BaseContents:
     tags: Mapping[str, int]
     queries: tuple[str, ...]
     """At most three queries, of its people and projects or most linked notes, and of topics."""
+    busiest: tuple[tuple[EntityName, int], ...] = ()
+    """A few entities of each type, with the number of their documents: the most first."""
+    newest: tuple[tuple[str, str], ...] = ()
+    """Date and title of the newest documents, the newest first."""
 
     @property
     def summary(self) -> str:
@@ -174,7 +181,18 @@ def contents_of(
         kinds=dict(kinds.most_common()),
         tags=dict(tags.most_common()),
         queries=tuple(islice(_queries(snapshot, occurrences, linked), QUERIES)),
+        busiest=_busiest(snapshot),
+        newest=tuple(nlargest(NEWEST, zip(snapshot.dates, snapshot.titles, strict=True))),
     )
+
+
+def _busiest(snapshot: Snapshot) -> tuple[tuple[EntityName, int], ...]:
+    counts, entities = _counts_of(snapshot), _by_documents(snapshot)
+    of_type: dict[str, list[Entity]] = {kind: [] for kind in ("person", "project", "team")}
+    for entity in entities:
+        of_type.setdefault(entity.type, []).append(entity)
+    chosen = (entity for each in of_type.values() for entity in each[:BUSIEST_OF_TYPE])
+    return tuple((name_of(entity), counts[entity.id]) for entity in chosen)
 
 
 def _queries(snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str]) -> Iterator[str]:
@@ -201,11 +219,15 @@ def _queries(snapshot: Snapshot, occurrences: Occurrences, linked: Sequence[str]
 
 
 def _by_documents(snapshot: Snapshot) -> list[Entity]:
-    counts = {
-        entity_id: len(set(linked.rows.tolist())) for entity_id, linked in snapshot.links.items()
-    }
+    counts = _counts_of(snapshot)
     linked = [entity for entity in snapshot.entities if counts.get(entity.id, 0) > 1]
     return sorted(linked, key=lambda entity: (-counts[entity.id], entity.id))
+
+
+def _counts_of(snapshot: Snapshot) -> dict[str, int]:
+    return {
+        entity_id: len(set(linked.rows.tolist())) for entity_id, linked in snapshot.links.items()
+    }
 
 
 def _linked_pair(

@@ -76,6 +76,8 @@ class KbxApp(TerminalApp):
         self.app_state = app_state or AppState()
         super().__init__(self.app_state.user.theme, offer)
         self._drafts = drafts
+        self._said_moved: set[str] = set()
+        """Keys that commands had, of which the new one was shown in this session."""
         self.bases = bases or Bases(trusted=(root, *together) if trust else ())
         self._debounce = debounce
         self._theme_before = ""
@@ -133,9 +135,11 @@ class KbxApp(TerminalApp):
         return is_free and not screen.is_typing
 
     async def action_moved(self, command_id: str, key: str) -> None:
-        """Run a command by a key that it had, and say the one that it has now."""
+        """Run a command by a key that it had, and say once the one that it has now."""
         command, screen = keymap.command_by_id(command_id), self.screen
-        if isinstance(screen, FrameScreen) and command_id not in self.keymap.changes:
+        is_news = command_id not in self.keymap.changes and key not in self._said_moved
+        if isinstance(screen, FrameScreen) and is_news:
+            self._said_moved.add(key)
             now = self.keymap.display_keys(command)
             screen.show_aside(f"{keymap.display_key(key)} is now {now}")
         pane = None if command.scope in keymap.MENU_OF else self.focused
@@ -387,7 +391,7 @@ class KbxApp(TerminalApp):
             yield PaletteEntry("Tour", "App", "Start the tour", words, "", self.start_tour)
         for title, words, run in (
             ("Theme", "change the colours", self.action_change_theme),
-            ("Screenshot", "save the screen as SVG", self.deliver_screenshot),
+            ("Screenshot", "save the screen as SVG in the current folder", self.take_screenshot),
             ("Quit", "leave the app", self.action_quit),
         ):
             yield PaletteEntry(title, "App", title, words, "", run)
@@ -406,6 +410,15 @@ class KbxApp(TerminalApp):
         if not isinstance(self.screen, CommandPalette):
             entries = list(self.palette_entries(self.screen))
             self.push_screen(command_palette(entries, self.app_state.user.used))
+
+    def take_screenshot(self) -> None:
+        if not self.keymap.offers("edit"):
+            self.deliver_screenshot()  # to the browser
+            return
+        try:
+            self.show_notice(f"saved {Path(self.save_screenshot(path=str(Path.cwd()))).name}")
+        except OSError as error:
+            self.show_error(f"no screenshot: {error.strerror or error}: {error.filename or ''}")
 
     async def start_tour(self) -> None:
         await self.go_to("explore")

@@ -50,8 +50,6 @@ class BaseState(msgspec.Struct):
     """Both only with `[app] remember_knobs`."""
     measured: bool = False
     """Whether the user has graded a result or moved a slider, which gives ticks a meaning."""
-    judged: bool = False
-    """Whether the user has graded a result or opened tune, which gives search quality a meaning."""
     entities_asked: bool = False
     """Whether the user has answered, for a base without entities, what these could be."""
 
@@ -67,6 +65,9 @@ class AppState:
         """Whether alpha and threshold are remembered, as kbx.toml says."""
         self.measures: Measures = "used"
         """When ticks, notes and search quality are shown, as kbx.toml says."""
+        self.has_judged = False
+        """Whether the user has graded a result or opened tune in this session, which gives search
+        quality a meaning."""
         self.notices: list[str] = []
         self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
@@ -88,11 +89,12 @@ class AppState:
 
     @property
     def shows_quality(self) -> bool:
-        return self.shows_measures and (self.measures == "always" or self.base.judged)
+        return self.shows_measures and (self.measures == "always" or self.has_judged)
 
     def note_measured(self, *, judged: bool = False) -> None:
-        if not self.base.measured or judged > self.base.judged:
-            self.base.measured, self.base.judged = True, judged or self.base.judged
+        self.has_judged |= judged
+        if not self.base.measured:
+            self.base.measured = True
             self.save_base()
 
     def open_base(self, root: Path) -> None:
@@ -127,7 +129,7 @@ class AppState:
 
     def close_base(self) -> None:
         self.base, self._base_file = BaseState(), None
-        self.keeps_knobs, self.measures = False, "used"
+        self.keeps_knobs, self.measures, self.has_judged = False, "used", False
         self.past, self._history = [], None
 
     def remember_theme(self, theme: str) -> None:

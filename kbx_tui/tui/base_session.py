@@ -328,5 +328,10 @@ def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
         status.entities,
         contents=safe_line(contents.summary),
         queries=tuple(query for query in contents.queries if safe_line(query) == query),
+        busiest=tuple(
+            (safe_line(entity.name), safe_line(entity.type), count)
+            for entity, count in contents.busiest
+        ),
+        newest=tuple((safe_line(date), safe_line(title)) for date, title in contents.newest),
     )
     return summary, is_complete

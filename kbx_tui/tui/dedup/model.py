@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ class ReviewModel:
         self._checking_typed, self._loading = LatestOnly(client), LatestOnly(client)
         self.is_loaded = False
         self.is_checking = False
-        self._is_writing = False
+        self._is_writing = self._undo_waits = False
         self._stored = 0
         self._waiting: set[str] = set()
         """Ids of the proposals of agents, when the inbox was last read."""
@@ -277,11 +278,20 @@ class ReviewModel:
 
     async def _check_typed(self, draft: Draft) -> None:
         await asyncio.sleep(TYPING_PAUSE)
-        known: tuple[rows.KnownRow, ...] = ()
-        if draft.text:
-            checks = await self._client.run(lambda engine: engine.drafts.check([draft]))
-            known = rows.known_rows(checks[0], [], None)
-        self.post(rows.TypedTextChecked(known))
+        if not draft.text:
+            self.post(rows.TypedTextChecked())
+            return
+
+        def check(engine: KnowledgeBase) -> rows.TypedTextChecked:
+            from kbx_tui.drafting.deciding import decide  # loaded by the check
+
+            checked = engine.drafts.check([draft])[0]
+            verdict = decide(checked, self._threshold)
+            plan = engine.drafts.plan([replace(checked.draft, choice=verdict.proposal)])
+            known = rows.known_rows(checked, [], self._threshold)
+            return rows.TypedTextChecked(known, rows.plan_lines(plan), safe_line(verdict.reason))
+
+        self.post(await self._client.run(check))
 
     # Saving.
 
@@ -365,14 +375,17 @@ class ReviewModel:
         left = len(self.drafts) - len(settled)
         self.post(
             rows.WriteProposed(
-                tuple(settled), rows.plan_sentences(plan, left), rows.plan_lines(plan)
+                tuple(settled),
+                rows.write_title(plan),
+                rows.plan_sentences(plan, left),
+                rows.plan_lines(plan),
             )
         )
 
     def write(self, settled: Sequence[Draft]) -> None:
         """Write drafts as decided in a proposal, as far as their pages still allow it."""
         if self._may_write():
-            self._is_writing = True
+            self._begin_writing()
             self._client.start(self._apply(settled, self.drafts))
 
     def _may_write(self) -> bool:
@@ -385,11 +398,9 @@ class ReviewModel:
             plan = engine.drafts.plan(settled)
             return plan, engine.drafts.apply(plan, self._report)
 
-        try:
+        with self._until_written():
             plan, applied = await self._client.run(write)
             self._on_write(applied.paths)
-        finally:
-            self._end_writing()
         self._steps.append(rows.ReviewStep(before, self._threshold, applied.entry))
         done = set(applied.done)
         self.drafts = tuple(draft for draft in self.drafts if draft.id not in done)
@@ -414,14 +425,12 @@ class ReviewModel:
     def start_page(self, name: str, kind: str = "person", draft_id: str = "") -> None:
         """Create a page; the draft of this id, if any, is about its entity from then on."""
         if self._may_write():
-            self._is_writing = True
+            self._begin_writing()
             self._client.start(self._create_page(name, kind, draft_id))
 
     async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
-        try:
+        with self._until_written():
             written = await self._client.run(lambda engine: engine.pages.create(name, kind))
-        finally:
-            self._end_writing()
         self._on_write([written.path])
         named = {"entity_name": name, "entity_id": "", "is_guessed": True, "choice": None}
         self._replace(draft_id, entry=written.entry, **named)
@@ -440,34 +449,53 @@ class ReviewModel:
         words = f"compared {done:,} of {format_count(facts, 'fact')}"
         self._client.call_on_loop(self.post, rows.ReviewProgress(words))
 
-    def _end_writing(self) -> None:
-        self._is_writing = False
-        self.post(rows.ReviewProgress(""))
+    def _begin_writing(self) -> None:
+        self._is_writing = True
+        self.post(rows.ReviewProgress("writing …"))
+
+    @contextmanager
+    def _until_written(self) -> Iterator[None]:
+        """End a write, and undo it if the user asked for that meanwhile, unless it failed."""
+        try:
+            yield
+        except BaseException:
+            self._undo_waits = False
+            raise
+        finally:
+            self._is_writing = False
+            self.post(rows.ReviewProgress(""))
+        if self._undo_waits:
+            self._undo_waits = False
+            self._client.start(self._undo_later())
+
+    async def _undo_later(self) -> None:  # a task, which begins when the write is a step
+        self.undo()
 
     # Undoing.
 
     def undo(self) -> None:
-        if not self._may_write():
+        if self._is_writing:
+            self._undo_waits = True
+            self._host.show_notice("writing …, then undone")
             return
         if not self._steps:
             self._host.show_notice("nothing to undo")
             return
         step = self._steps.pop()
         if step.entry is not None:
-            self._is_writing = True
+            self._begin_writing()
             self._client.start(self._undo_write(step, step.entry))
         else:
             words = rows.describe_undone(self.drafts, self._threshold, step)
             self._take_back(step, words)
 
     async def _undo_write(self, step: rows.ReviewStep, number: int) -> None:
-        try:
-            entry = await self._client.run(lambda engine: engine.undo(number))
-        except Exception:
-            self._steps.append(step)  # it may work later
-            raise
-        finally:
-            self._end_writing()
+        with self._until_written():
+            try:
+                entry = await self._client.run(lambda engine: engine.undo(number))
+            except Exception:
+                self._steps.append(step)  # it may work later
+                raise
         paths = [change.path for change in entry.changes]
         self._on_write(paths)
         settled = len(step.drafts) - len(self.drafts)

@@ -59,7 +59,9 @@ class DraftLine(PathInput):
     class Pasted(Message):
         text: str
 
-    asked_about = ""
+    example = ""
+    """A fact that a key puts into the empty line; empty if the base names nobody."""
+    _key = asked_about = ""
     """The name of a file that was typed as a draft, which the user has been asked about."""
 
     def __init__(self, add: Callable[[str], object]) -> None:
@@ -87,11 +89,25 @@ class DraftLine(PathInput):
     ) -> None:
         self.use, self._take = use, take or self._add
         self.border_title = LINE_TITLES[use]
-        self.placeholder = PLACEHOLDER if use == "new" else ""
+        self.placeholder = self._placeholder if use == "new" else ""
         self.show_text(text)
         self.complete_with(complete)
         if use != "new":
             self.screen.set_focus(self)
+
+    @property
+    def _placeholder(self) -> str:
+        return f"such as: {self.example} · {self._key} takes it" if self.example else PLACEHOLDER
+
+    def show_example(self, example: str, key: str) -> None:
+        """Offer an example, which `key` takes, in the empty line."""
+        self.example, self._key = example, key
+        if self.use == "new":
+            self.placeholder = self._placeholder
+
+    def action_take_example(self) -> None:
+        if self.use == "new" and not self.value:
+            self.show_text(self.example)
 
     def submit(self) -> bool:
         text = self.value.strip()
@@ -139,17 +155,38 @@ class DraftList(RowsView[DraftRow]):
             self.go_to(self.rows[row].id)
 
     def row_heights(self) -> list[int]:
-        return [2] * len(self.rows)
+        heights = [2] * len(self.rows)
+        if self.current is not None:
+            heights[self.cursor] = len(self._texts(self.cursor, self.line_width)) + 1
+        return heights
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        draft = self.rows[row]
-        return outcome_line(draft, width) if part else draft_line(draft, width, self.marker(row))
+        draft, texts = self.rows[row], self._texts(row, width)
+        if part == len(texts):
+            return outcome_line(draft, width)
+        return draft_line(draft, texts[part], width, self.marker(row) if part == 0 else "")
+
+    def _texts(self, row: int, width: int) -> list[str]:
+        """Return the text of a draft, whole under the cursor, else as much as fits in a line."""
+        room, text = max(width - 3, 1), self.rows[row].text
+        return wrap(text, room) if row == self.cursor else [text]
+
+    def cursor_moved(self) -> None:
+        self.rebuild_lines()
+        self.show_cursor()
+        super().cursor_moved()
 
 
-def draft_line(draft: DraftRow, width: int, marker: str = " ") -> Line:
-    """Return `› ≈ Alice favours async Slack` in exactly `width` cells."""
-    text = Span(fit(draft.text, max(width - 3, 0)), "text" if draft.action == "skip" else "strong")
-    return (Span(marker, "dim"), Span(f"{draft.sign} ", state_look(draft)), text)
+def draft_line(draft: DraftRow, text: str, width: int, marker: str = " ") -> Line:
+    """Return `› ≈ Alice favours async Slack` in exactly `width` cells; without a marker, indented.
+
+    `text` is that of the draft, or a line of it.
+    """
+    look: Look = "text" if draft.action == "skip" else "strong"
+    shown = Span(fit(text, max(width - 3, 0)), look)
+    if not marker:
+        return (Span("   "), shown)
+    return (Span(marker, "dim"), Span(f"{draft.sign} ", state_look(draft)), shown)
 
 
 def outcome_line(draft: DraftRow, width: int) -> Line:
@@ -236,7 +273,7 @@ class KnownList(RowsView[KnownRow]):
     def row_heights(self) -> list[int]:
         heights = [2] * len(self.rows)
         if self.current is not None:
-            heights[self.cursor] += len(difference_lines(self.current, self.line_width))
+            heights[self.cursor] += len(detail_lines(self.current, self.line_width))
         return heights
 
     def slots(self) -> list[Slot | Line]:
@@ -256,7 +293,7 @@ class KnownList(RowsView[KnownRow]):
             return known_line(known, width, self.marker(row))
         if part == 1:
             return place_line(known, width)
-        lines = difference_lines(known, width)
+        lines = detail_lines(known, width)
         return lines[part - 2] if part - 2 < len(lines) else BLANK
 
     def is_cursor_line(self, y: int) -> bool:
@@ -290,6 +327,18 @@ def relation_look(known: KnownRow) -> Look:
     if known.is_of_another:
         return "bad"
     return RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"
+
+
+def detail_lines(known: KnownRow, width: int) -> list[Line]:
+    """Return what the row under the cursor shows in addition: all of what decides, and both texts.
+
+    A reason that fits into the line above is not repeated.
+    """
+    room = max(width - INDENT, 8)
+    is_whole = known.why in place_line(known, width)[1].text
+    why = [] if is_whole else wrap(known.why, room)
+    lines = [(Span(" " * INDENT), Span(line, "dim")) for line in why]
+    return [*lines, *difference_lines(known, width)]
 
 
 def place_line(known: KnownRow, width: int) -> Line:
@@ -327,7 +376,7 @@ def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> lis
 
 no_known_facts = dim_text("No known fact is similar.")
 no_draft_selected = dim_text("Facts similar to your draft appear here.")
-still_compared = dim_text("Your draft is being compared with what is known.")
+still_compared = dim_text("Checking: your draft is being compared with what is known …")
 
 
 class DiffPane(TextPane):

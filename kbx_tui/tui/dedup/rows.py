@@ -19,7 +19,15 @@ from kbx_tui.tui.drawing.cell_text import format_place, shorten
 if TYPE_CHECKING:
     from kbx_tui.config import DedupSettings
     from kbx_tui.drafting.decided_pairs import LabelledScore, ThresholdMetrics
-    from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftProblem, Plan, Verdict
+    from kbx_tui.drafting.drafts import (
+        Action,
+        Applied,
+        Draft,
+        DraftCheck,
+        DraftProblem,
+        Plan,
+        Verdict,
+    )
     from kbx_tui.drafting.texts import Difference
     from kbx_tui.similarity.pair_score import PairSimilarity
 
@@ -139,14 +147,31 @@ def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
 
 def plan_sentences(plan: Plan, left: int) -> tuple[str, ...]:
     """Return what a plan does to which pages, and how many drafts it leaves in the list."""
-    actions = [action for _, action in plan.actions]
+    actions = _writes(plan)
     verbs = dict.fromkeys(actions)
-    does = ", ".join(f"{verb} {actions.count(verb)}" for verb in verbs) or "nothing to do"
+    does = ", ".join(f"{verb} {actions.count(verb)}" for verb in verbs) or "nothing to write"
     pages = [safe_line(file.path) for file in plan.files]
     where = f"in {format_count(len(pages), 'page')}: {', '.join(pages)}" if pages else ""
+    skipped = format_count(len(plan.actions) - len(actions), "draft")
+    leave = f"{skipped} skipped: nothing of them is written"
     stays = f"{format_count(left, 'draft')} without a decision stay in the list"
-    sentences = (" ".join(filter(None, (does, where))), stays if left else "")
+    sentences = (
+        " ".join(filter(None, (does, where))),
+        leave if len(actions) < len(plan.actions) else "",
+        stays if left else "",
+    )
     return tuple(filter(None, sentences))
+
+
+def _writes(plan: Plan) -> list[Action]:
+    return [action for _, action in plan.actions if action != "skip"]
+
+
+def write_title(plan: Plan) -> str:
+    """Return the question before a write, which counts only what is written."""
+    if writes := len(_writes(plan)):
+        return f"Write {format_count(writes, 'draft')}?"
+    return f"Skip {format_count(len(plan.actions), 'draft')}?"
 
 
 def plan_lines(plan: Plan) -> tuple[str, ...]:
@@ -272,7 +297,10 @@ def relation_words(relation: str, *, is_known: bool) -> str:
 
 @dataclass
 class TypedTextChecked(Message):
-    known: tuple[KnownRow, ...]
+    known: tuple[KnownRow, ...] = ()
+    lines: tuple[str, ...] = ()
+    """What would be written if it were accepted as proposed."""
+    reason: str = ""
 
 
 @dataclass
@@ -290,6 +318,7 @@ class DraftsLoaded(Message):
 @dataclass
 class WriteProposed(Message):
     settled: tuple[Draft, ...]
+    title: str
     sentences: tuple[str, ...]
     diff: tuple[str, ...]
 

@@ -13,7 +13,6 @@ from textual.geometry import Size
 
 from kbx_tui.drafting.drafts import Action, Choice
 from kbx_tui.errors import ConfigError
-from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
@@ -57,11 +56,25 @@ class Dedup(ModeScreen):
         self.model.post, self.model.on_change = self.post_message, self.show_review
         self.query_one(panes.DraftList).empty_state = panes.no_drafts(self.app.keymap)
         self.query_one(panes.DraftList).rebuild_lines()
+        self._show_example()
         self.model.open()
+
+    def _show_example(self) -> None:
+        summary = self.session.explore.summary
+        busiest = () if summary is None else summary.busiest
+        person = next((name for name, kind, _ in busiest if kind == "person"), "")
+        example = f"{person} prefers meetings in the morning" if person else ""
+        self.line.show_example(example, self.app.keymap.key_of("draft_line.example"))
 
     @property
     def line(self) -> panes.DraftLine:
         return self.query_one(panes.DraftLine)
+
+    @property
+    def is_typing_draft(self) -> bool:
+        """Whether what is typed, not the draft under the cursor, is compared and planned."""
+        is_there = isinstance(self.focused, panes.DraftLine) or self.draft is None
+        return bool(self.line.typed) and is_there
 
     @property
     def draft(self) -> rows.DraftRow | None:
@@ -117,9 +130,11 @@ class Dedup(ModeScreen):
         slider.annotate(view.note, view.scores)
 
     def on_typed_text_checked(self, message: rows.TypedTextChecked) -> None:
-        is_typing = isinstance(self.focused, panes.DraftLine) or self.draft is None
-        if self.line.typed and is_typing:
+        if self.is_typing_draft:
             self._show_known("", message.known)
+            diff = self.query_one(panes.DiffPane)
+            diff.explain(message.reason)
+            diff.show(message.lines)
         elif self.draft is not None:
             self._show_draft(self.draft)
 
@@ -140,11 +155,11 @@ class Dedup(ModeScreen):
                 self.model.write(message.settled)
 
         if self.is_current:  # another screen may have been opened since
-            title = f"Write {format_count(len(message.settled), 'draft')}?"
-            self.app.push_screen(Confirm(title, message.diff, message.sentences), take)
+            self.app.push_screen(Confirm(message.title, message.diff, message.sentences), take)
 
     def on_draft_planned(self, message: rows.DraftPlanned) -> None:
-        self.query_one(panes.DiffPane).show(message.lines)
+        if not self.is_typing_draft:
+            self.query_one(panes.DiffPane).show(message.lines)
 
     def on_review_progress(self, message: rows.ReviewProgress) -> None:
         self.query_one(StatusLine).show_progress(message.text)
@@ -156,8 +171,9 @@ class Dedup(ModeScreen):
 
     @on(RowsView.Moved, "DraftList")
     def show_highlighted(self, event: RowsView.Moved) -> None:
-        if self.draft is not None and self.draft.id == event.row.id:  # else the cursor moved on
-            self._show_draft(self.draft)
+        is_there = self.draft is not None and self.draft.id == event.row.id
+        if self.draft is not None and is_there and not self.is_typing_draft:
+            self._show_draft(self.draft)  # else the cursor moved on
 
     @on(RowsView.Opened, "DraftList")
     def change_draft(self, event: RowsView.Opened) -> None:
@@ -168,6 +184,9 @@ class Dedup(ModeScreen):
 
     @on(panes.DraftLine.Changed)
     def check_typed(self) -> None:
+        known = self.query_one(panes.KnownList)
+        if self.is_typing_draft and (known.subject or not known.rows):
+            self._show_known("", (), checked=False)
         self.model.check_typed(self.line.typed)
 
     @on(panes.DraftLine.CompletionsFound)
@@ -179,8 +198,10 @@ class Dedup(ModeScreen):
         if self.line.names_file and self.app.keymap.offers("drafts.load"):
             self.line.asked_about = name = self.line.value.strip()
             self.line.ask_for("named", self.model.load, name, self.model.complete_file)
-        elif self.line.submit():
-            self.action_leave_field()
+        else:
+            is_new = self.line.use == "new" and self.line.typed
+            if self.line.submit() and not is_new:  # after a new draft, the next one is typed
+                self.action_leave_field()
 
     def _add_line(self, text: str) -> None:
         self.model.add_line(text)

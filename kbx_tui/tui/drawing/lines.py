@@ -173,14 +173,14 @@ def shared_lengths(titles: Sequence[str]) -> list[int]:
     return lengths
 
 
-def title_spans(title: str, shared: int, width: int) -> Line:
+def title_spans(title: str, shared: int, width: int, look: Look = "strong") -> Line:
     """Return a title in exactly `width` cells, the first `shared` characters dimmed."""
     start, rest = title[:shared], title[shared:]
     if not start:
-        return (Span(fit(title, width), "strong"),)
+        return (Span(fit(title, width), look),)
     if cell_len(title) > width:
         start = shorten(start, max(width - cell_len(rest), min(LEAST_KEPT, width)))
-    return (Span(start, "dim"), Span(fit(rest, max(width - cell_len(start), 0)), "strong"))
+    return (Span(start, "dim"), Span(fit(rest, max(width - cell_len(start), 0)), look))
 
 
 def _shared(one: str, other: str) -> int:

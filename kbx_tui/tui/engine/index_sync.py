@@ -232,7 +232,7 @@ class IndexSync:
                 self._status.show_notice(str(error))
                 self._show_run(self.run.in_state("idle"))
             except IndexLocked:  # another process, or a write of this one, does the work
-                self._status.show_progress("waiting for another index run to end")
+                self._status.show_progress("indexing waits for another write of the index")
                 self._show_run(self.run.in_state("locked"))
                 self._retry_later()
                 self._on_growth(frozenset())

@@ -50,6 +50,7 @@ class ExpertSearch:
         self.question = ExpertQuestion()
         self.view: ExpertsView | None = None
         self.topics: tuple[str, ...] = ()
+        self._suggested = ""
         self._searches = LatestOnly(client)
 
     def find_topics(self) -> None:
@@ -70,6 +71,13 @@ class ExpertSearch:
         self.topics = await self._client.run(find)
         if self.view is None:
             self.on_change()
+
+    def topic_after(self, query: str) -> str:
+        """Return the topic to open with: one that the user typed, else the query in explore."""
+        if query and self.question.topic in ("", self._suggested):
+            self._suggested = query
+            return query
+        return self.question.topic
 
     def ask(self, **changes: str | float) -> None:
         question = replace(self.question, **changes)  # type: ignore[arg-type]

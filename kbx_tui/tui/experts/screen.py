@@ -11,6 +11,7 @@ from textual.timer import Timer
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.request import read_filters
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
@@ -236,7 +237,8 @@ class Experts(ModeScreen):
         self.model.on_change = self.show
         topic = self.query_one(TopicLine)
         topic.border_title = "topic"
-        topic.value = self.model.question.topic
+        asked = read_filters(self.session.explore.state.query).text.strip(" ?")
+        topic.value = self.model.topic_after(asked)
         topic.cursor_position = len(topic.value)
         self._show_weight()
         self.model.find_topics()

@@ -9,8 +9,8 @@ from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import shorten
-from kbx_tui.tui.drawing.lines import BLANK, Span, paragraph, width_of
+from kbx_tui.tui.drawing.cell_text import fit, shorten
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph, width_of
 from kbx_tui.tui.explore import inputs
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
 from kbx_tui.tui.explore.facets import FacetPane
@@ -31,6 +31,7 @@ from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_t
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 RECENT_QUERIES = 3
+FILTERS = 'type:meeting  from:2026-03  in:notes  @name  -word  "exact words"'
 
 
 class AnswerDisplay:
@@ -50,7 +51,8 @@ class AnswerDisplay:
         self._find(inputs.PathField).show(view.scope.path, view.scope.in_scope)
         words = self._model.state.extra_words(self._model.defaults)
         self._show_chips(view.dates, view.filters, words)
-        self._find(inputs.Knobs).annotate(view if self._screen.app_state.shows_measures else None)
+        with_notes = self._screen.app_state.shows_measures
+        self._find(inputs.Knobs).annotate(view, with_notes=with_notes)
         without = no_entities_when_fast if view.mode.name == "fast" else no_entities
         self._show_entities(view.entities, without, is_new=is_new)
         if self._model.shows_facets:
@@ -69,7 +71,6 @@ class AnswerDisplay:
         self._find(StatusLine).show_note("")
         self._show_chips(None, (), "")
         self._find(inputs.Knobs).annotate(None)
-        self._show_entities((), entities_without_query)
         self._find(ResultList).show_count("")
         self.show_base()
         self._show_no_reasons(why_without_query)
@@ -82,6 +83,7 @@ class AnswerDisplay:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
             key = self._screen.app.keymap.key_of("query.earlier")
             self._find(ResultList).show_empty(no_query(self._model.summary, recent, key))
+            self._show_entities((), written_about(self._model.summary))
 
     def show_slow(self) -> None:
         self._show_badge(("searching …",), busy=True)
@@ -183,10 +185,7 @@ EXAMPLES = (
     ("words of a title", "that document comes first"),
 )
 
-WITH_ENTITIES = (
-    "What you name, a person, a project, a team, a tag, is found first; then the documents that"
-    " belong to it."
-)
+WITH_ENTITIES = "What you name is found first, then the documents that belong to it."
 WITHOUT_ENTITIES = (
     "Notes are found by their words and by what they mean. Facets narrow them, with a query or"
     " without: tags, folders, dates, notes that others link to."
@@ -201,19 +200,43 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
     label = "recent queries" if recent else "for example"
     examples = [("" if index else label, query) for index, query in enumerate(queries)] or EXAMPLES
     column = max(len(label) for label, _ in examples) + 2
-    asks = f"{key} asks {'the next of them' if len(queries) > 1 else 'it'}"
-    hint = [(Span(f"  {'':<{column}}"), Span(asks, "dim"))] if key and queries else []
+    asks = f"{key} enter asks {'the next of them' if len(queries) > 1 else 'it'}"
+    newest = () if summary is None else summary.newest
+    parts = [
+        [*examples, *([("", asks)] if key and queries else [])],
+        [("" if row else "newest", f"{date}  {title}") for row, (date, title) in enumerate(newest)],
+        [("filters", FILTERS)],
+    ]
     return lambda width: [
         *about(width),
-        BLANK,
-        *(
-            (Span(f"  {label:<{column}}", "dim"), Span(shorten(text, max(width - column - 4, 8))))
-            for label, text in examples
-        ),
-        *hint,
+        *(line for part in parts if part for line in (BLANK, *_labelled(part, column, width))),
         BLANK,
         *paragraph(_base_status(summary), width, "dim"),
     ]
+
+
+def _labelled(rows: Sequence[tuple[str, str]], column: int, width: int) -> list[Line]:
+    room = max(width - column - 4, 8)
+    return [
+        (Span(f"  {label:<{column}}", "dim"), Span(shorten(text, room))) for label, text in rows
+    ]
+
+
+def written_about(summary: BaseSummary | None) -> EmptyState:
+    """Return what the entities pane shows before a query: those with the most documents."""
+    if summary is None or not summary.busiest:
+        return entities_without_query
+
+    def lines(width: int) -> list[Line]:
+        shown: list[Line] = [(Span("  Most written about"),)]
+        kind = ""
+        for name, type_name, documents in summary.busiest:
+            shown += [BLANK, (Span(f"  {shorten(type_name, 12)}", "dim"),)] * (type_name != kind)
+            room, kind = max(width - 8, 4), type_name
+            shown.append((Span(f"  {fit(name, room)}", "strong"), Span(f"{documents:>5}", "dim")))
+        return shown
+
+    return lines
 
 
 def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:

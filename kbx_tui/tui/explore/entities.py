@@ -125,8 +125,10 @@ def score_text(score: float, threshold: float) -> str:
 
 
 def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: float = 0.0) -> Line:
-    """Return `● Alice Chen      person 1.00` in exactly `width` cells."""
+    """Return `● Alice Chen      person 1.00` in exactly `width` cells; the name before the type."""
     kind = f" {shorten(entity.type, 9)} "
+    if cell_len(entity.name) + cell_len(kind) > width - 7:
+        kind = " "
     room = width - 3 - cell_len(kind) - 4
     return (
         Span(marker, "dim"),

@@ -291,26 +291,31 @@ class Knobs(Horizontal):
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
 
-    def annotate(self, view: ExploreView | None) -> None:
+    def annotate(self, view: ExploreView | None, *, with_notes: bool = False) -> None:
+        """Dim the sliders that change nothing, and show what moving them would do if wanted."""
         if view is None:
-            self.alpha.annotate("")
-            self.threshold.annotate("")
+            self.alpha.annotate("", has_effect=False)
+            self.threshold.annotate("", has_effect=False)
             return
-        self.alpha.annotate(view.alpha_note)
-        self.threshold.annotate(
-            threshold_note(view.entities, view.threshold, view.mode.name),
-            tuple(entity.score for entity in view.entities),
-        )
+        reach = threshold_note(view.entities, view.threshold, view.mode.name)
+        alpha, marks = view.alpha_note, tuple(entity.score for entity in view.entities)
+        has_effect = not reach.startswith(NO_THRESHOLD)
+        notes = (alpha, reach) if with_notes else ("", "")
+        self.alpha.annotate(notes[0], has_effect=view.mode.name == "two-pass")
+        self.threshold.annotate(notes[1], marks if with_notes else (), has_effect=has_effect)
+
+
+NO_THRESHOLD = "threshold has no effect"
 
 
 def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str) -> str:
     if mode == "fast":
-        return "threshold has no effect on a fast search"
+        return f"{NO_THRESHOLD} on a fast search"
     if not entities:
-        return "threshold has no effect: no entity is found"
+        return f"{NO_THRESHOLD}: no entity is found"
     free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
     if not free:
-        return "threshold has no effect: all entities are pinned or muted"
+        return f"{NO_THRESHOLD}: all entities are pinned or muted"
     heard = [entity for entity in entities if not entity.muted]
     count = sum(entity.score >= threshold for entity in heard)
     verb = "reaches" if len(heard) == 1 else "reach"

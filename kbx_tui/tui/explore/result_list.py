@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, getters
 from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
@@ -33,6 +33,7 @@ from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
 from kbx_tui.tui.judging.model import DEPTH, grade_sign
 from kbx_tui.tui.shell.messages import Newest
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -43,7 +44,11 @@ TALL = 20
 PASSAGE_LINES = 3
 INDENT = 6
 LIKELY = 0.5
-"""Share of the best score from which a result shows a line of its passage without the cursor."""
+"""Share of the best score from which a title is bold and a line of the passage shown."""
+WEAK = 0.25
+"""Share of the best score below which a title is dim, and the result folded into a line."""
+NEVER_FOLDED = 5
+LEAST_FOLDED = 3
 
 
 class ResultList(RowsView[ResultRow]):
@@ -51,6 +56,7 @@ class ResultList(RowsView[ResultRow]):
         "strong", "accent", "grade", "document", "entity", "reranker", "rule", "cursor"
     )
     BINDINGS = bindings("results")
+    app = getters.app(TerminalApp)
     LEAVE_ACTION = "screen.focus_query"
     SETTLE_SECONDS = 3.0
 
@@ -71,6 +77,7 @@ class ResultList(RowsView[ResultRow]):
         self._shared: list[int] = []
         """Number of leading characters that each title shares with a neighbour's."""
         self._sought = self._watched = ""
+        self._is_by_score, self._is_unfolded = True, False
         self._count = self._judged = ""
         self._covered = 0
         self.marked = ""
@@ -79,14 +86,15 @@ class ResultList(RowsView[ResultRow]):
     def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
         """Show results: those of a new query if `fresh`, else the same query ranked again."""
         current, results = self.current, view.results
-        self._more = 0 if view.order else view.matched - len(results)
+        self._is_by_score = not view.order
+        self._more = view.matched - len(results) if self._is_by_score else 0
         self._snippets, self._outdated = displayed.snippets, displayed.outdated
         self._best = max((result.score for result in results), default=1.0)
         self._shared = shared_lengths([result.title for result in results])
         ranks = ranks_of(results)
         if fresh:
             self._settled_ranks, self._moves = ranks, {}
-            self.marked = ""
+            self.marked, self._is_unfolded = "", False
         else:
             self._moves = rank_moves(self._settled_ranks, ranks)
             if self._timer is not None:
@@ -169,8 +177,20 @@ class ResultList(RowsView[ResultRow]):
         self._update_titles()
 
     def row_heights(self) -> list[int]:
-        title_and_gap = 2 if self.visible_height >= TALL else 1
-        return [title_and_gap + self._passage_height(row) for row in range(len(self.rows))]
+        shown = self._count_shown()
+        gap = int(self.visible_height >= TALL)
+        heights = [1 + self._passage_height(row) for row in range(shown)]
+        spaced = [height + gap * self._is_likely(row) for row, height in enumerate(heights)]
+        return [*spaced, *([0] * (len(self.rows) - shown))]
+
+    def _count_shown(self) -> int:
+        """Return how many results are shown; one line stands for the weaker ones after them."""
+        rows = range(len(self.rows))
+        strong = [row for row in rows if row < NEVER_FOLDED or not self._is_weak(row)]
+        needed = [row for row in rows if self.rows[row].path == self._watched]
+        shown = max((*strong, *needed), default=-1) + 1
+        is_needed = not self._is_by_score or self._is_unfolded or self.cursor >= shown
+        return len(rows) if is_needed or len(rows) - shown < LEAST_FOLDED else shown
 
     def _passage_height(self, row: int) -> int:
         if row != self.cursor:
@@ -182,13 +202,23 @@ class ResultList(RowsView[ResultRow]):
         result = self.rows[row]
         return bool(result.known_item) or result.score >= LIKELY * self._best
 
+    def _is_weak(self, row: int) -> bool:
+        return not self._is_likely(row) and self.rows[row].score < WEAK * self._best
+
     def _passage(self, snippet: Snippet, most: int) -> list[Line]:
         return passage_lines(snippet, self.line_width - INDENT - 1, most)
 
     def slots(self) -> Sequence[Slot | Line]:
-        slots = self.row_slots()
-        more: Line = (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
-        return [*slots, more] if slots and self._more else slots
+        slots, folded = self.row_slots(), len(self.rows) - self._count_shown()
+        words = f"and {self._more:,} more: add a word to narrow it" if self._more else ""
+        if folded:
+            words = f"{folded} weaker · {self.app.keymap.key_of('list.down')} shows them"
+        more: Line = (Span(f"   {words}", "dim"),)
+        return [*slots, more] if slots and words else slots
+
+    def choose(self, row: int) -> None:
+        self._is_unfolded |= row >= self._count_shown()
+        super().choose(row)
 
     def is_cursor_line(self, y: int) -> bool:
         row, part = self.slot_at(y)
@@ -209,6 +239,7 @@ class ResultList(RowsView[ResultRow]):
                 shared=self._shared[row],
                 best=self._best,
                 badge=self.badge_of(result),
+                look="strong" if self._is_likely(row) else "dim" if self._is_weak(row) else "text",
             )
         snippet = self._snippets.get(result.path)
         if snippet is None or part > self._passage_height(row):
@@ -227,6 +258,10 @@ class ResultList(RowsView[ResultRow]):
         self.show_cursor()
 
     def on_click(self, event: events.Click) -> None:
+        offset, last = event.get_content_offset(self), len(self._slots) - 1
+        if offset is not None and offset.y + self.scroll_offset.y == last > self.slot_at(last)[0]:
+            self._is_unfolded = True  # the line that stands for the weaker ones
+            self.rebuild_lines()
         if event.chain == 2:  # the first click has moved the rows under the pointer
             event.prevent_default()
             self.action_open()
@@ -263,6 +298,39 @@ def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
     return {result.path: result.rank for result in results}
 
 
+STRUCK = re.compile(r"~~(?=\S)[^~]+(?<=\S)~~ ?|~~")
+
+
+def without_strikes(snippet: Snippet) -> Snippet:
+    """Return a snippet without what is struck out in it, which no longer holds.
+
+    One that has little else keeps the words, without the signs.
+    """
+    gaps = [match.span() for match in STRUCK.finditer(snippet.text)]
+    if not gaps:
+        return snippet
+    kept = len(snippet.text) - sum(end - start for start, end in gaps)
+    if kept * 2 < len(snippet.text):
+        gaps = [match.span() for match in re.finditer("~~", snippet.text)]
+
+    def moved(at: int) -> int:
+        return at - sum(min(at, end) - start for start, end in gaps if start < at)
+
+    def ranges(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        both = ((moved(start), moved(end)) for start, end in pairs)
+        return tuple((start, end) for start, end in both if start < end)
+
+    edges = [0, *(edge for gap in gaps for edge in gap), len(snippet.text)]
+    parts = zip(edges[::2], edges[1::2], strict=True)
+    return replace(
+        snippet,
+        text="".join(snippet.text[start:end] for start, end in parts),
+        matches=ranges(snippet.matches),
+        redacted=ranges(snippet.redacted),
+        line_breaks=tuple(sorted({moved(at) for at in snippet.line_breaks})),
+    )
+
+
 LIST_MARK = re.compile(r"[-*+•]\s+")
 FEW_WORDS = 12
 """Characters before the first word asked for, in a passage cut inside a sentence."""
@@ -273,6 +341,7 @@ def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
 
     What does not fit is left out after a sentence, or else around the words asked for.
     """
+    snippet = without_strikes(snippet)
     text = snippet.text
     for at in snippet.line_breaks:  # an item of a list in the middle of a line
         if LIST_MARK.match(text, at + 1):
@@ -335,6 +404,7 @@ def result_line(
     shared: int = 0,
     best: float = 1.0,
     badge: str = "",
+    look: Look = "strong",
 ) -> Line:
     """Return the first line of a result in `width` cells; a narrow one has no date.
 
@@ -355,7 +425,7 @@ def result_line(
         *map(Span, bars, BAR_LOOKS),
         Span(" " * (bar - sum(map(len, bars)) + 1)),
         Span(graded, "grade" if grade.strip() else "text"),
-        *title_spans(result.title, shared, room),
+        *title_spans(result.title, shared, room, look),
         Span(exact, "dim"),
         Span(off, "accent"),
         Span(moved, "accent"),

@@ -42,6 +42,7 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
+from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.tui.boxes.links_box import LinkRow
@@ -209,9 +210,15 @@ class Explore(JudgingScreen):
     # What the user types, moves, opens and follows.
 
     @on(Input.Changed, "QueryLine")
-    def change_query(self, event: Input.Changed) -> None:
+    async def change_query(self, event: Input.Changed) -> None:
         if event.value != event.input.value:
             return  # changed again since
+        if event.value == "?" and event.input.has_focus:  # no query begins so
+            event.input.value = ""
+            await self.run_action("app.help")
+            return
+        if event.input.has_focus:
+            self.query_one(StatusLine).clear_notice()  # it is about an earlier query
         self.query_line.search(event.value)
         if not event.value.strip():
             self.reader.close_card()

@@ -410,7 +410,9 @@ def entity_palette(
                 label = f"{safe_line(entity.name)} · {safe_line(entity.type)}"
                 yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
 
-    return CommandPalette(providers=[Entities], placeholder="name of an entity, such as a person")
+    return CommandPalette(
+        providers=[Entities], placeholder="which entity? type a name, such as of a person"
+    )
 
 
 class ModeTabs(LineWidget):

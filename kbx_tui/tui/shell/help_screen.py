@@ -12,7 +12,7 @@ from textual.screen import ModalScreen, Screen
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
-from kbx_tui.tui.commands.keymap import SCOPE_TITLES, Keymap
+from kbx_tui.tui.commands.keymap import JUDGING, MENU_OF, SCOPE_TITLES, Keymap
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeBox
@@ -48,6 +48,11 @@ TOUR: tuple[str, ...] = (
     "f limits the search to a folder; m compares two-pass with flat and fast search.",
     "Enter reads a document, o opens it in your editor, ? shows the keys of the current pane.",
 )
+
+
+GRADES = "grade the result as not relevant … just that; the menu has the rest: next, blind, A, save"
+FILTERS = 'type:meeting  tag:ops  from:2026-03  in:notes  @name  -word  "exact words"'
+"""Filters of a query, by example."""
 
 
 class Help(ModalScreen[None]):
@@ -140,6 +145,11 @@ def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]
     return lines
 
 
+def everyday_first(scopes: Sequence[Scope]) -> list[Scope]:
+    """Return scopes with what opens by a menu, and judging, after the others."""
+    return sorted(scopes, key=lambda scope: (scope in JUDGING, scope in MENU_OF))
+
+
 def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str = "") -> list[Line]:
     """Return all commands, those of `scopes` first: keys on the left, help on the right.
 
@@ -154,17 +164,23 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str 
         ]
         return [BLANK, (Span(f" {title}", "strong"),), *_rows(kept, width)] if kept else []
 
-    def of(scope: Scope) -> list[Line]:
+    def of(scope: Scope, *, is_here: bool) -> list[Line]:
         rows: dict[Row, str] = {
             (keymap.display_keys(command), "accent", command.help): command.id
             for command in keymap.commands_in(scope)
         }
+        if scope == "grade_menu" and is_here and not wanted:  # all of it is below
+            rows = {(f"{keymap.key_of('grade.menu')} 0 … 3", "accent", GRADES): ""}
         return section(SCOPE_TITLES[scope], rows)
 
-    others = [scope for scope in SCOPE_TITLES if scope not in (*scopes, "overlay")]
-    lines = [line for scope in scopes for line in of(scope)]
+    scopes = everyday_first(scopes)
+    shown = {"overlay", *scopes} - (set() if wanted else {"grade_menu"})
+    others = [scope for scope in SCOPE_TITLES if scope not in shown]
+    lines = [line for scope in scopes for line in of(scope, is_here=True)]
+    if {"query", "results"} & {*scopes}:
+        lines += section("Filters in a query", {("", "text", FILTERS): ""})
     lines += section("Signs", dict.fromkeys(SIGNS, ""))
-    if elsewhere := [line for scope in others for line in of(scope)]:
+    if elsewhere := [line for scope in others for line in of(scope, is_here=False)]:
         lines += [BLANK, (Span(" Elsewhere", "accent"),), *elsewhere]
     return lines or [BLANK, (Span(f" no key or sign has “{wanted}”", "dim"),)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -36,17 +36,35 @@ class PaletteEntry:
     def text(self) -> str:
         return f"{self.group}: {self.title}"
 
+    @property
+    def indented_help(self) -> str:
+        return " " * GROUP_WIDTH + self.help
+
     def display(self, title: Content | str) -> Content:
+        group = "" if self.group == HERE else self.group
         return Content.assemble(
-            (f"{self.group:<9} ", "dim"), title, "  ", (self.keys, "$text-accent")
+            (f"{group:<{GROUP_WIDTH}}", "dim"), title, "  ", (self.keys, "$text-accent")
         )
 
 
+GROUP_WIDTH = 10
+HERE = "Here"
+"""The group of the commands of the screen itself, whose name is not shown."""
+OTHER_WORDS: Mapping[str, str] = {
+    "app.help": "help shortcuts",
+    "sort.next": "timeline newest order by date",
+    "related.open": "similar",
+    "entities.add": "filter by person",
+    "why.toggle": "explain score",
+    "undo": "back revert",
+    "base.switch": "vault folder",
+}
+"""Further words by which commands are found, by id."""
 GROUPS = {"copy_menu": "Copy", "grade_menu": "Grade", "app": "Go to", "jump": "Go to"}
 
 
 def group_of(command: Command) -> str:
-    return GROUPS.get(command.scope, "View" if command.scope.endswith("_menu") else "Here")
+    return GROUPS.get(command.scope, "View" if command.scope.endswith("_menu") else HERE)
 
 
 def in_order(entries: list[PaletteEntry], uses: dict[str, int]) -> Iterator[PaletteEntry]:
@@ -63,20 +81,22 @@ def command_palette(entries: list[PaletteEntry], uses: dict[str, int]) -> Comman
     class Commands(Provider):
         async def discover(self) -> Hits:
             for entry in in_order(entries, uses):
-                yield DiscoveryHit(entry.display(entry.title), entry.run, entry.text, entry.help)
+                title = entry.display(entry.title)
+                yield DiscoveryHit(title, entry.run, entry.text, entry.indented_help)
 
         async def search(self, query: str) -> Hits:
             matcher = self.matcher(query)
             for entry in entries:
                 score = max(matcher.match(entry.title), matcher.match(entry.text))
                 score *= score >= LEAST_MATCH * len(query)
-                if query.casefold() in entry.help.casefold():
-                    score = max(score, matcher.match(entry.help) / 2)
+                words = f"{entry.help} {OTHER_WORDS.get(entry.id, '')}"
+                if query.casefold() in words.casefold():
+                    score = max(score, matcher.match(words) / 2)
                 if score:
                     often = 1 + math.log1p(uses.get(entry.id, 0))
                     title = matcher.highlight(entry.title)
                     display = entry.display(title)
-                    yield Hit(score * often, display, entry.run, entry.text, entry.help)
+                    yield Hit(score * often, display, entry.run, entry.text, entry.indented_help)
 
     return CommandPalette(providers=[Commands], placeholder="Search for commands…")
 

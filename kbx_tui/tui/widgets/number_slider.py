@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
@@ -56,6 +56,7 @@ class NumberSlider(LineWidget, can_focus=True):
         self.label, self.ends, self.format_value = label, ends, format_value
         self.note = ""
         self.marks: tuple[float, ...] = ()
+        self.has_effect = True
         self.set_reactive(NumberSlider.position, round(start * STEPS))
 
     @property
@@ -70,9 +71,11 @@ class NumberSlider(LineWidget, can_focus=True):
         self.set_reactive(NumberSlider.position, round(value * STEPS))
         self.refresh()
 
-    def annotate(self, note: str, marks: tuple[float, ...] = ()) -> None:
+    def annotate(
+        self, note: str, marks: tuple[float, ...] = (), *, has_effect: bool = True
+    ) -> None:
         """Show a note and marks; the value stays, because the user may be moving it."""
-        self.note, self.marks = note, marks
+        self.note, self.marks, self.has_effect = note, marks, has_effect
         self.refresh()
 
     def line(self, width: int) -> Line:
@@ -142,10 +145,12 @@ class SliderLayout:
     def line(self, slider: NumberSlider) -> Line:
         knob = cell_of(slider.position, self.track)
         marks = {cell_of(round(mark * STEPS), self.track) for mark in slider.marks}
+        drawn: tuple[Look, Look, Look] = ("knob", "track", "text")
+        at, before, value = drawn if slider.has_effect else ("rule", "rule", "dim")
         track = [
-            Span("●", "knob")
+            Span("●", at)
             if cell == knob
-            else Span("┿" if cell in marks else "━", "track" if cell < knob else "rule")
+            else Span("┿" if cell in marks else "━", before if cell < knob else "rule")
             for cell in range(self.track)
         ]
         line = (
@@ -153,7 +158,7 @@ class SliderLayout:
             Span(self.label, "label"),
             *track,
             Span(self.ends[1], "label"),
-            Span(f"{slider.format_value(slider.value):>{VALUE_WIDTH}}", "text"),
+            Span(f"{slider.format_value(slider.value):>{VALUE_WIDTH}}", value),
         )
         return fit_line((*line, Span(f"   {slider.note}", "dim")), self.width - 1)
 

@@ -81,6 +81,11 @@ class StatusLine(LineDrawing, Widget):
         self.notice, self.aside = "", text
         self._show_whole(self.said)
 
+    def clear_notice(self) -> None:
+        """End a notice that is about what was before the user's last key."""
+        if self.said:
+            self._settle()
+
     def show_again(self) -> None:
         """Show the whole text on the line again, or else the last error or notice."""
         if self.text not in ("", self.aside):

@@ -32,8 +32,12 @@ async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
     watched = Watched()
     async with reviewing(demo_copy, watched=watched) as review:
         await review.press("slash")
+        watched.checking.clear()
         review.screen.query_one(DraftLine).value = "Alice leads the platform team"
+        await review.driver.until_shown(KnownList, "Checking: your draft")
+        watched.checking.set()
         await review.until(lambda: "Leads the platform team" in review.known)
+        await review.driver.until_shown(DiffPane, "already in memory/people/alice-chen.md:13")
         assert not review.rows
         watched.checking.clear()
         await review.press("enter")
@@ -58,13 +62,16 @@ async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path)
 
 
 @pytest.mark.parametrize("size", [(140, 40), NARROW, TINY], ids=str)
-async def test_after_enter_keys_decide_and_the_new_line_is_in_sight(
+async def test_after_enter_the_next_fact_is_typed_and_keys_decide_once_the_list_is_entered(
     demo_copy: Path, size: Size
 ) -> None:
     async with reviewing(demo_copy, size) as review:
         await review.press("slash")
         await review.driver.write("Alice Chen leads the growth team")
         await review.press("enter")
+        await review.driver.write("cccc")  # text, not commands
+        assert review.screen.query_one(DraftLine).value == "cccc"
+        await review.press("ctrl+u", "down")
         await review.driver.until_focused(DraftList)
         await review.checked()
         await review.driver.until_shown(DiffPane, "- - [2025-11-04] Leads the platform team")
@@ -108,6 +115,16 @@ async def test_draft_can_be_decided_while_another_is_half_typed(demo_copy: Path)
         assert review.screen.query_one(DraftLine).value == "half a thought"
         await review.press("u")
         await review.until(lambda: "supersede" in review.actions)
+
+
+async def test_the_selected_draft_is_shown_whole(demo_copy: Path) -> None:
+    text = "Favours asynchronous communication via Slack over every meeting that has no agenda"
+    async with reviewing(demo_copy, (120, 36)) as review:
+        await review.paste(f"# Alice Chen\nSpeaks Catalan\n{text}\n")
+        await review.go_to("Speaks")
+        await review.driver.until(lambda: "no agenda" not in review.driver.words_of(DraftList))
+        await review.go_to("Favours")
+        await review.driver.until_shown(DraftList, text)
 
 
 async def test_markup_and_escape_sequences_in_drafts_have_no_effect(demo_copy: Path) -> None:
@@ -354,6 +371,18 @@ async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:
         await review.press("z")
         await review.until(lambda: len(review.rows) == 7)
         assert {path: path.read_bytes() for path in files} == files
+
+
+async def test_a_write_is_undone_by_a_key_pressed_before_it_ends(demo_copy: Path) -> None:
+    page = (demo_copy / ALICE).read_bytes()
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan\nLeads the platform team\n")
+        await review.press("a")
+        await review.driver.until_shown(ConfirmText, "Write 1 draft?", "1 draft skipped")
+        await review.press("enter", "z")
+        await review.until(review.says("undid the write"))
+        await review.until(lambda: len(review.rows) == 2)
+    assert (demo_copy / ALICE).read_bytes() == page
 
 
 async def test_unknown_person_gets_a_page_on_request(demo_copy: Path) -> None:

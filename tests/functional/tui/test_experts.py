@@ -89,6 +89,22 @@ async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) 
             await driver.until_shown(ExpertList, f"by {weight}")
 
 
+async def test_experts_open_on_the_query_in_explore_until_a_topic_is_typed(demo: Path) -> None:
+    async with running(demo, WIDE, asked="who knows about rollback?") as driver:
+        for asked in ("who knows about rollback", "ferries"):
+            await driver.press("f3")
+            await driver.until_shown(TopicLine, asked)
+            await driver.press("f1")
+            await driver.until(lambda: driver.app.screen is driver.explore)
+            await driver.ask("ferries")
+        await driver.press("f3")
+        await driver.until_shown(TopicLine, "ferries")
+        driver.app.screen.query_one(TopicLine).value = "migration"
+        await driver.until(lambda: driver.app.screen.query_one(ExpertList).view is not None)
+        await driver.press("f1", "f3")
+        await driver.until_shown(TopicLine, "migration")
+
+
 async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.press("f1")

@@ -116,7 +116,7 @@ async def test_index_locked_by_another_process_is_not_an_error_and_is_retried(
     with writer_lock(root):
         async with starting(root, WIDE, watched=watched) as driver:
             driver.explore.query_one(QueryLine).value = "migration"
-            await driver.until_shown(StatusLine, "waiting for another index run to end")
+            await driver.until_shown(StatusLine, "indexing waits for another write of the index")
             await driver.until(lambda: watched.calls["index"] >= 2)
             assert not driver.status.error
             assert not driver.titles
@@ -133,7 +133,7 @@ async def test_documents_indexed_by_another_process_are_found(
     async with running(demo_copy, WIDE, asked="rehearsal") as driver:
         (demo_copy / "memory/notes/new.md").write_text("# Rehearsal rehearsal\n", encoding="utf-8")
         with writer_lock(demo_copy):
-            await driver.until_shown(StatusLine, "waiting for another index run to end")
+            await driver.until_shown(StatusLine, "indexing waits for another write of the index")
         await driver.until(lambda: "Rehearsal rehearsal" in driver.titles)
         await driver.until(lambda: not driver.status.progress)
 

@@ -26,6 +26,7 @@ from kbx_tui.tui.explore.why_pane import WhyLine, WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
 from kbx_tui.tui.shell.frame_screen import ModeTabs
+from kbx_tui.tui.shell.help_screen import Help
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
@@ -325,6 +326,46 @@ async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy:
         assert not driver.words_of(MeasureLine).strip()
     async with running(demo_copy, (140, 40), asked=README_QUESTION) as driver:  # it stays
         assert "2 of 18 entities reach it" in driver.words_of(Knobs)
+
+
+async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path) -> None:
+    async with running(demo, (120, 36), asked=README_QUESTION) as driver:
+        await driver.press("down")
+        await driver.until_shown(ResultList, " weaker · ↓ shows them", "2026-03-17")
+        shown, weakest = len(driver.results.visible_rows()), driver.results.rows[-1]
+        assert f" {len(driver.results.rows) - shown} weaker" in driver.text_of(ResultList)
+        await driver.press(*["down"] * shown)
+        await driver.until(lambda: driver.results.cursor == shown)
+        assert "weaker" not in driver.text_of(ResultList)
+        await driver.press("end")
+        await driver.until_shown(ResultList, weakest.title)
+        await driver.press("left_square_bracket")  # the same query: they stay
+        await driver.until(lambda: driver.alpha == 0.45)
+        assert "weaker" not in driver.text_of(ResultList)
+        assert result_look(driver.results, 0) == "strong"
+        assert result_look(driver.results, -1) == "dim"
+
+
+def result_look(results: ResultList, row: int) -> str:
+    row = row % len(results.rows)
+    line = results.row_line(row, 0, 60)
+    return next(span.look for span in line if span.text.strip() == results.rows[row].title)
+
+
+async def test_the_empty_screen_shows_what_the_base_is_about_in_few_words(demo: Path) -> None:
+    async with running(demo, (140, 40)) as driver:
+        await driver.until_shown(EntityList, "Most written about", "Alice Chen", "Gangway 4")
+        await driver.until_shown(ResultList, "↑ enter asks the next", "newest 2026-", "-word")
+        assert not driver.shows(WhyPane)
+        words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*", driver.screen_text())
+        assert len(words) <= 150, f"{len(words)} words"
+        driver.app.show_notice("alpha is .50 again")
+        await driver.write("?")
+        await driver.until(lambda: isinstance(driver.app.screen, Help))
+        await driver.press("escape")
+        await driver.ask("ferry")
+        await driver.until(lambda: not driver.status.notice)
+        assert not driver.explore.query_one(Knobs).alpha.has_effect
 
 
 @pytest.mark.parametrize(("measures", "shown"), [("always", True), ("never", False)])

@@ -20,7 +20,7 @@ from kbx_tui.tui.commands.keymap import (
     display_key,
     offer_in_browser,
 )
-from kbx_tui.tui.shell.help_screen import help_lines
+from kbx_tui.tui.shell.help_screen import everyday_first, help_lines
 from kbx_tui.tui.widgets.key_bar import ALWAYS_SHOWN, fitting_commands, key_line
 
 
@@ -105,7 +105,8 @@ facets.later facets.longer facets.shorter facets.up facets.undo facets.close lin
 links.undo links.up links.close side_by_side.read side_by_side.left side_by_side.right
 side_by_side.up compare.alpha_less compare.alpha_more compare.threshold_less
 compare.threshold_more compare.mode compare.preset compare.undo compare.close save.cancel
-blind.close draft_line.complete draft_line.leave draft_line.down drafts.up known.up draft.new
+blind.close draft_line.complete draft_line.leave draft_line.down draft_line.example drafts.up
+known.up draft.new
 review.threshold_less review.threshold_more review.back topic.leave expert.open expert.up
 topic.focus weight.next people.toggle half_life.less half_life.more experts.back
 judged_query.open judged_query.up snapshot.use snapshot.up decision.accept decision.close
@@ -291,9 +292,20 @@ def test_help_shows_every_command_with_active_scopes_first(scopes: tuple[Scope, 
         if command.scope in scopes or command.scope != "overlay":
             assert keymap.display_keys(command) in text
             assert command.help.split()[0] in text
-    titles = [SCOPE_TITLES[scope] for scope in (*scopes, *set(SCOPE_TITLES) - set(scopes))]
+    first = everyday_first(scopes)
+    titles = [SCOPE_TITLES[scope] for scope in (*first, *set(SCOPE_TITLES) - set(scopes))]
     offsets = [text.index(title) for title in titles if title in text]
     assert offsets[: len(scopes)] == sorted(offsets[: len(scopes)])
+
+
+def test_help_of_the_results_begins_with_everyday_keys_and_folds_grading() -> None:
+    scopes = next(scopes for scopes in ACTIVE_TOGETHER if scopes[0] == "results")
+    lines = help_lines(scopes, Keymap(), 90)
+    text = "\n".join("".join(span.text for span in line) for line in lines)
+    here = text.partition(" Elsewhere")[0]
+    assert here.index("type a query") < here.index("g 0 … 3")
+    assert "g 2" not in here
+    assert "-word" in here
 
 
 @pytest.mark.parametrize(("width", "scopes"), product([30, 50, 80, 140], ACTIVE_TOGETHER[:8]))

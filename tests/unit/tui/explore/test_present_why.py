@@ -258,6 +258,7 @@ def test_exact_values_are_kept_when_the_formula_holds() -> None:
             "says decide and migration; Platform attended; Migration in the title",
         ),
         ((("decide", 1),), (), 0.4, "says decide"),
+        ((("say", 2),), (), 0.4, "little in it is what you ask"),
         ((), ("mentions Alice",), 0.4, "is about something related; mentions Alice"),
         ((("decide", 1),), (), 0.002, "hardly related: says decide"),
     ],

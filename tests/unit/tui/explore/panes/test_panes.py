@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from kbx_tui.tui.explore.entities import (
     score_text,
     threshold_line,
 )
-from kbx_tui.tui.explore.result_list import passage_lines, result_line
+from kbx_tui.tui.explore.result_list import passage_lines, result_line, without_strikes
 from kbx_tui.tui.explore.view import EntityRow, ResultRow
 from kbx_tui.tui.explore.why_pane import weight_text
 
@@ -113,3 +114,21 @@ def test_a_passage_fits(text: str, width: int, most: int) -> None:
     lines = passage_lines(snippet, width, most)
     assert len(lines) <= most
     assert all(width_of(line) <= width for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "matched"),
+    [
+        ("Leads payroll. ~~Prefers email~~ Prefers Slack.", "Leads payroll. Prefers Slack.", 33),
+        ("~~Prefers email over Slack~~", "Prefers email over Slack", 2),
+        ("about ~~ 5 ferries", "about  5 ferries", 0),
+    ],
+)
+def test_a_passage_leaves_out_struck_text_unless_it_is_all(
+    text: str, shown: str, matched: int
+) -> None:
+    word = text[matched:].split()[0]
+    snippet = Snippet(text, ((matched, matched + len(word)),), "", 1, 1, ())
+    plain = without_strikes(snippet)
+    assert plain.text == shown
+    assert [plain.text[start:end] for start, end in plain.matches] == [word]

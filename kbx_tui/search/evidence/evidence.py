@@ -292,6 +292,8 @@ class AskedKind:
     speaker: AskedSpeaker | None = None
     speaks: Flags | None = None
     """Shape (n,): documents in which the speaker has a turn; None without one."""
+    is_for_news: bool = False
+    """Whether the newest passages are asked for, too: `what is new with Ada`."""
 
     def at(self, rows: Rows) -> AskedKind:
         speaks = None if self.speaks is None else self.speaks[rows]

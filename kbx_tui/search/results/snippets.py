@@ -243,6 +243,7 @@ _MARKUP = re.compile(
 Every alternative begins with a fixed character, and takes no line break that another begins with:
 so the search skips to these characters instead of trying all alternatives at each.
 """
+_DATED_ITEM = re.compile(r"^[ \t]*[-*+] \[(\d{4}-\d\d-\d\d)\] (?!~~)", re.MULTILINE)
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 
@@ -256,10 +257,12 @@ def make_snippet(
     language: str = ENGLISH,
     offsets_of: OffsetsOf | None = None,
     turn: Turn | None = None,
+    is_for_news: bool = False,
 ) -> Snippet:
     """Return the best passage of `body` for `query`, with the words of `query` marked.
 
-    With a `turn`, it is the best passage of that.
+    With a `turn`, it is the best passage of that. `is_for_news` asks for the newest dated item of a
+    list, if there is one.
 
     `body_line` is the line of the file where the body starts, `language` that of its text, and
     `offsets_of` returns where its words start, which spares searching the text. The passage is
@@ -270,7 +273,7 @@ def make_snippet(
     stems = topic_stems(query, language)
     wanted, headings = wanted or WantedWords(dict.fromkeys(stems, 1.0)), find_headings(text)
     start, matches = _find_passage(
-        text, headings, body_line, stems, wanted, cosines, language, offsets_of
+        text, headings, body_line, stems, wanted, cosines, language, offsets_of, is_for_news
     )
     if turn is not None:
         start = _start_in_turn(text, turn, matches, wanted)
@@ -312,6 +315,7 @@ def passage_to_rerank(
     language: str = ENGLISH,
     offsets_of: OffsetsOf | None = None,
     turn: Turn | None = None,
+    is_for_news: bool = False,
 ) -> str:
     """Return what a reranker reads of a document: title, heading and text of the best passage.
 
@@ -321,7 +325,7 @@ def passage_to_rerank(
     text, stems = body[:READ_AT_MOST], topic_stems(query, language)
     headings = find_headings(text)
     start, _ = _find_passage(
-        text, headings, body_line, stems, wanted, cosines, language, offsets_of
+        text, headings, body_line, stems, wanted, cosines, language, offsets_of, is_for_news
     )
     begin = _sentence_start(text, start) if turn is None else turn.start
     passage = text[begin : begin + RERANKED_LENGTH]
@@ -337,6 +341,7 @@ def _find_passage(
     cosines: LinesAndCosines,
     language: str,
     offsets_of: OffsetsOf | None,
+    is_for_news: bool,
 ) -> tuple[int, list[Match]]:
     """Return where the best passage of a text begins, and the words with one of `stems`, in order.
 
@@ -349,7 +354,9 @@ def _find_passage(
     matches = sorted(words.find(stems.keys() | wanted.words.keys()))
     names = words.find(wanted.names, [heading[:2] for heading in headings])
     all_matches = sorted(matches + names) if names else matches
-    start = best_passage(text, headings, all_matches, wanted, chunks)
+    start = _newest_item(text) if is_for_news else None
+    if start is None:
+        start = best_passage(text, headings, all_matches, wanted, chunks)
     if start is None:
         start = chunks.best_offset()
     if start is None:
@@ -360,6 +367,12 @@ def _find_passage(
         if other is not None or kind == "tags" or not all_matches:
             start = text_near(text, start if other is None else other)
     return start, matches
+
+
+def _newest_item(text: str) -> int | None:
+    """Return where the first of the items with the latest date begins, struck ones left out."""
+    items = [(found[1], -found.start()) for found in _DATED_ITEM.finditer(text)]
+    return -max(items)[1] if items else None
 
 
 def wanted_words(

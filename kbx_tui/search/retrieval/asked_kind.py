@@ -116,10 +116,12 @@ def asked_kind(
     elif not FOR_MEETINGS.isdisjoint(folded_words(query)):
         name, of_kind = "meetings", kinds.meetings
     elif named.asks_for_news and not for_time:
+        is_for_news = bool(named.news_of)
         words, oldest = "the newest", OLDEST
-        if named.news_of:
+        if is_for_news:
             words, oldest = "what is new, newest first", OLDEST_NEWS
-        return AskedKind(words, frozen(1.0 - (1.0 - oldest) * kinds.age[rows]))
+        factors = frozen(1.0 - (1.0 - oldest) * kinds.age[rows])
+        return AskedKind(words, factors, is_for_news=is_for_news)
     else:
         return None
     if of_kind.all() or np.count_nonzero(of_kind) < SOME:

@@ -183,6 +183,7 @@ class Retriever:
 
         asked = evidence.asked_kind and evidence.asked_kind.speaker
         turns = _AskedTurns(generation, asked) if asked else None
+        news = evidence.asked_kind is not None and evidence.asked_kind.is_for_news
         paths = [evidence.paths[row] for row in rows]
         bodies = generation.bodies.read(paths)
         base_rows = [row_of.get(path, -1) for path in paths]
@@ -196,7 +197,9 @@ class Retriever:
                 offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
             spoken = turns.best(row, body, offsets_of) if turns is not None else None
             turn = spoken.turn if spoken is not None else None
-            yield _Source(body, line, query, wanted(language), cosines, language, offsets_of, turn)
+            yield _Source(
+                body, line, query, wanted(language), cosines, language, offsets_of, turn, news
+            )
 
 
 class _Source(NamedTuple):
@@ -208,6 +211,7 @@ class _Source(NamedTuple):
     language: str
     offsets_of: OffsetsOf | None
     turn: Turn | None
+    is_for_news: bool
 
 
 class _AskedTurns:

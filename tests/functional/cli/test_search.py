@@ -28,7 +28,7 @@ def test_query_may_start_with_a_dash(kbx: CommandLine, demo_kb_path: Path) -> No
 def test_listing_shows_mode_entities_scores_and_places(
     kbx: CommandLine, demo_kb_path: Path
 ) -> None:
-    ran = kbx("search", "what has Grace been working on?", "--limit", "3", "--kb", demo_kb_path)
+    ran = kbx("search", "what did Grace say about alerts?", "--limit", "3", "--kb", demo_kb_path)
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     assert lines[0].startswith("two-pass · Grace Tully · 3 of ")
@@ -46,7 +46,7 @@ def test_explain_prints_sums_that_add_up(
     kbx: CommandLine, demo_kb_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    ran = kbx("search", "what has Grace been working on?", "--explain", "--kb", demo_kb_path)
+    ran = kbx("search", "what did Grace decide about alerts?", "--explain", "--kb", demo_kb_path)
     sums = [line.strip() for line in ran.out.splitlines() if re.search(r"^\s+\w+ [.1]\d* = ", line)]
     assert {line.split()[0] for line in sums} == {"score", "document", "entity"}
     for line in sums:

@@ -302,3 +302,12 @@ def test_a_link_that_ends_a_text_is_shown_with_the_sentence_before() -> None:
     assert snippet.text == "Five days at room temperature. Fermentation."
     assert [snippet.text[start:end] for start, end in snippet.matches] == ["Fermentation"]
     assert make_snippet("Worms dig.\n- [[Soil]]\n", 1, "soil").text == "- Soil"
+
+
+def test_what_is_new_is_answered_by_the_newest_item_that_still_holds() -> None:
+    body = (
+        "# Ada\n\n- [2026-01-02] Reads maps\n- [2026-03-04] Draws maps\n- [2026-03-04] Sells maps\n"
+        "- [2026-05-06] ~~Burns maps~~ (superseded: 2026-06-01)\n"
+    )
+    assert make_snippet(body, 1, "Ada", is_for_news=True).line_start == 4
+    assert make_snippet("# Ada\n\nReads maps.\n", 1, "Ada", is_for_news=True).line_start == 3

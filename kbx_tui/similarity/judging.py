@@ -300,6 +300,22 @@ class _Pair:
         return ours, theirs
 
     @property
+    def has_moved_words(self) -> bool:
+        """Whether a word is among what differs on both sides."""
+        ours, theirs = (
+            {word for run in side for word in fold(run).split()} for side in _columns(self.runs[1])
+        )
+        return not ours.isdisjoint(theirs)
+
+    @property
+    def after_start(self) -> tuple[str, str]:
+        """What follows the words that both begin with, verbatim."""
+        count = len(_words(self.runs[0]))
+        return _span(self.left, _words(self.left)[count:]), _span(
+            self.right, _words(self.right)[count:]
+        )
+
+    @property
     def is_reordered(self) -> bool:
         ours, theirs = map(sorted, self.words)
         return ours == theirs
@@ -311,6 +327,8 @@ class _Pair:
             return Judgement(relation, certainty, self._why(relation, left, right))
         conflicts = self.conflicts
         if not conflicts:
+            if self.has_moved_words:  # pieces around them say nothing: `async Slack over`
+                left, right = ([span] for span in self.after_start)
             kind: ConflictKind = "order" if self.is_reordered else "value"
             conflicts = (Conflict(kind, ", ".join(left), ", ".join(right)),)
         reason = _why_conflict(conflicts[0], start)

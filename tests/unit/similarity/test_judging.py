@@ -112,6 +112,8 @@ def test_other_values_and_another_order_are_not_the_same(known: str, draft: str)
          "the order is reversed"),
         ("favourite colour is blue", "favourite colour is green", "conflict", "conflict",
          "same *favourite colour is*, other value: blue → green"),
+        ("prefers herb tea over coffee", "prefers coffee over tea", "conflict", "conflict",
+         "same *prefers*, other value: herb tea over coffee → coffee over tea"),
         ("tech lead: Ada Moe", "tech lead: Bo Lund", "conflict", "different",
          "tech lead may have several values: Ada Moe and Bo Lund"),
         ("role: manager", "team: security", "conflict", "conflict", ""),

@@ -75,9 +75,16 @@ class Drafts:
         """Return what agents have proposed and what became of it, oldest first."""
         return self._inbox.proposals()
 
-    def inbox(self) -> tuple[Draft, ...]:
-        """Return the drafts of agents that wait, some perhaps changed by the user."""
-        return tuple(draft for draft in self._stored() if draft.asked)
+    def inbox(self, *, shown: bool = False) -> tuple[Draft, ...]:
+        """Return the drafts of agents that wait, some perhaps changed by the user.
+
+        With `shown`, the user has them all before them: one that is missing from the drafts that
+        are saved next is refused.
+        """
+        waiting = tuple(draft for draft in self._stored() if draft.asked)
+        if shown:
+            self._session.known_drafts = {**self._session.known_drafts, **_by_id(waiting)}
+        return waiting
 
     def inbox_version(self) -> object:
         """Return a value that differs once the inbox has changed; fast."""

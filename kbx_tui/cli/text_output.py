@@ -361,6 +361,8 @@ def print_drafts(
         if plan.diff:
             out.print()
             print_diff(plan.diff)
+        for problem in plan.problems:
+            say(problem.reason)
         return
     out.print()
     undecided = len(checks) - len(applied.done) - len(applied.failed)
@@ -393,7 +395,7 @@ def _print_draft(out: Console, check: DraftCheck, verdict: Verdict) -> None:
     out.print(head)
     if (asked := check.draft.asked) is not None:
         out.print(Text(safe_line(f"{INDENT}{check.draft.id} from {asked.words}"), DIM))
-    proposal = f"{verdict.proposal.action}: {verdict.reason}"
+    proposal = f"{(check.draft.choice or verdict.proposal).action}: {verdict.reason}"
     out.print(Text(safe_line(f"{INDENT}{proposal}"), DIM))
     for note in check.notes:
         out.print(Text(safe_line(f"{INDENT}{note}"), BAD))

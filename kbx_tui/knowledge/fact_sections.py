@@ -18,7 +18,7 @@ from kbx_tui.knowledge.fact_line import (
 )
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.markdown import ListItem, outline, read_as_markdown
+from kbx_tui.knowledge.markdown import Heading, ListItem, outline, read_as_markdown
 from kbx_tui.knowledge.records import Document, Fact, FactKind
 from kbx_tui.knowledge.redaction import is_page_redacted, redacted_lines
 
@@ -134,8 +134,7 @@ def fact_sections(body: str) -> Iterator[FactSection]:
     item_lines = [item.line for item in blocks.items]
     covered = 0
     for index, heading in enumerate(blocks.headings):
-        title = heading.text.strip().rstrip(":").casefold()
-        kind = _SECTIONS.get(title)
+        title, kind = heading.text.strip().rstrip(":").casefold(), _kind(heading)
         if kind is None or heading.line < covered:
             continue
         covered = min(blocks.section_ends[index], count)
@@ -200,8 +199,13 @@ def _top_items(body: str) -> Sequence[ListItem]:
         return ()
     blocks = outline(body)
     lines = [item.line for item in blocks.items]
-    for heading in blocks.headings:
+    for number, heading in enumerate(blocks.headings):
         before = bisect_left(lines, heading.line)
-        if before or heading.level > 1:
+        is_title = not number and heading.level == 1 and not _kind(heading)
+        if before or not is_title:
             return blocks.items[:before]
     return blocks.items
+
+
+def _kind(heading: Heading) -> FactKind | None:
+    return _SECTIONS.get(heading.text.strip().rstrip(":").casefold())

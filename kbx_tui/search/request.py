@@ -255,7 +255,9 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
     for match in _filter_or_quoted(properties).finditer(query):
         if other := match["other"]:
             value = _quoted(match["quoted"] or (match["bare"] or "").rstrip(_CLOSING))
-            unknown[match.span()] = match[0], OF_OTHER_PROGRAMS[other].format(value)
+            here = OF_OTHER_PROGRAMS[other]
+            is_no_date = here in ("from:{0}", "to:{0}") and not DATE.fullmatch(value)
+            unknown[match.span()] = match[0], here.format("2026-03" if is_no_date else value)
             continue
         named = match["key"] or match["said"] or match["date"] or match["name"]
         key = named or match["sign"] or '"'

@@ -110,14 +110,17 @@ def asks_for_news(words: Sequence[str]) -> bool:
     return asks and FOR_PEOPLE.isdisjoint(words) and FOR_MEETINGS.isdisjoint(words)
 
 
+_BEFORE_NOUNS = ARTICLES | {"what", "his", "her", "its", "my", "our", "their", "your"}
+
+
 def word_for_news(words: Sequence[str]) -> str:
     """Return the word by which folded words ask for the newest: `what is new`, `anything new`.
 
-    Empty if there is none: `what is the new fare`.
+    Empty if there is none: `what is the new fare`, `what is her new role`, `what working hours`.
     """
     asks, before = False, ""
     for word in words:
-        if asks and word in NEWS and before not in ARTICLES:
+        if asks and word in NEWS and before not in _BEFORE_NOUNS:
             return word
         goes_on = asks and (not has_topic((word,)) or word in DOCUMENT_WORDS)
         asks, before = word in ASKING_WHAT or goes_on, word

@@ -276,7 +276,7 @@ def not_dates_notes(query: str) -> Iterator[str]:
 
 def misspelt_notes(evidence: Evidence) -> Iterator[str]:
     for word, meant in evidence.misspelt:
-        yield safe_line(f"{word} is no filter: no page has that property; did you mean {meant}?")
+        yield safe_line(f"{word} is not a filter: no page has that property; did you mean {meant}?")
 
 
 def unknown_names_notes(scope: Scope) -> Iterator[str]:

@@ -174,6 +174,12 @@ class ScoreReasons:
         return [line for line in (self.first, *map(str, self.sums), self.last) if line]
 
 
+def exact_words(known_item: str) -> str:
+    """Return `exact title`, and `own page` of what need not be typed exactly."""
+    is_exact = known_item not in ("filter", "own page", "similar name")
+    return f"exact {known_item}" if is_exact else known_item
+
+
 def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> ScoreReasons:
     """Return the reasons that the `explain` of a result holds (docs/cli.md)."""
     parts = {
@@ -183,7 +189,7 @@ def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> Scor
         "reranker": explanation["reranker_part"],
     }
     exact = explanation["exact"]
-    first = f"exact {exact} match: ranked first, with score 1.00" if exact else ""
+    first = f"{exact_words(exact)}: ranked first, with score 1.00" if exact else ""
     if exact and not any(parts.values()):
         return ScoreReasons(first, (), "")
     full, note = explanation["full_relevance"], ""

@@ -71,7 +71,7 @@ class ReviewModel:
 
     async def read_inbox(self) -> Sequence[Draft]:
         """Take over what agents propose, and what was decided elsewhere; return what is new."""
-        waiting = await self._client.look(lambda engine: engine.drafts.inbox())
+        waiting = await self._client.look(lambda engine: engine.drafts.inbox(shown=True))
         ids, present = {draft.id for draft in waiting}, {draft.id for draft in self.drafts}
         added = [draft for draft in waiting if draft.id not in self._waiting | present]
         settled = (self._waiting & present) - ids
@@ -85,8 +85,6 @@ class ReviewModel:
 
             steps = [replace(step, drafts=current(step.drafts)) for step in self._steps]
             self.drafts, self._steps = current(self.drafts), deque(steps, MAX_STEPS)
-            # From now on, one that is missing from what is saved counts as dropped.
-            self._client.start(self._client.look(lambda engine: engine.drafts.stored()))
             self._check()
         return added
 

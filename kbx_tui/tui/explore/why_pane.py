@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.search.results.response import Snippet
+from kbx_tui.search.results.response import Snippet, exact_words
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.entities import EntityList
@@ -106,11 +106,6 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     sentence = "; ".join(filter(None, reasons)) or "little in it is what you ask"
     is_weak = format_score(why.score) == ".00" and not why.known_item
     return f"hardly related: {sentence}" if is_weak else sentence
-
-
-def exact_words(known_item: str) -> str:
-    is_exact = known_item not in ("filter", "own page", "similar name")
-    return f"exact {known_item}" if is_exact else known_item
 
 
 def words_said(snippet: Snippet) -> list[str]:

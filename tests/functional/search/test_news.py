@@ -87,7 +87,7 @@ def test_a_filter_of_another_program_is_named_and_not_searched_for(kb: Knowledge
     response = kb.search("who:ada stones")
     assert response.results == kb.search("stones").results
     assert any(
-        "who:ada is no filter" in note and "@ada or said:@ada" in note
+        "who:ada is not a filter" in note and "@ada or said:@ada" in note
         for note in response.meta.notes
     )
     assert not kb.search("who:ada after:2026-03").results

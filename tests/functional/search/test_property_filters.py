@@ -122,7 +122,7 @@ def test_hundreds_of_values_asked_for_are_compared_with_hundreds_of_values(tmp_p
 def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase) -> None:
     assert len(kb.search("ferry stauts:active").results) == len(PAGES)
     for typed in ("stauts:active", '-stauts:"in progress"', 'stauts:"in', "stauts>2"):
-        note = f"{typed} is no filter: no page has that property; did you mean status?"
+        note = f"{typed} is not a filter: no page has that property; did you mean status?"
         assert note in kb.search(f"ferry {typed} at noon").meta.notes
     assert not [each for each in kb.search("error:timeout http://x").meta.notes if "filter" in each]
 

@@ -352,3 +352,16 @@ async def test_the_flag_alone_means_review_and_direct_writes(base: Path, kb: Kno
     (draft,) = kb.drafts.inbox()
     assert draft.asked
     assert draft.asked.by  # the name that the SDK's client gives itself
+
+
+def test_looking_at_the_inbox_takes_no_draft_of_another_window(base: Path) -> None:
+    with KnowledgeBase(base) as one, KnowledgeBase(base) as other:
+        one.drafts.stored()
+        other.drafts.save([new_draft("Keeps bees")])
+        other.drafts.propose(proposal(1))
+        shown = one.drafts.inbox(shown=True)
+        other.drafts.propose(proposal(2))
+        one.drafts.save(shown)
+        texts = [draft.text for draft in one.drafts.stored()]
+        assert texts.count("Keeps bees") == 1
+        assert len(texts) == 3  # the second proposal, which was not shown, still waits

@@ -63,6 +63,8 @@ def test_top_of_a_page_holds_facts_and_tasks_but_no_links_to_other_pages() -> No
     ]
     assert texts("## Talks\n- no\n") == texts("# Maria\n## Talks\n- no\n") == []
     assert texts("- yes\n\n# Talks\n- no\n") == ["yes"]
+    assert texts("# Maria\n# Talks\n- no\n") == []
+    assert texts("# Maria\n\n# Facts\n- once\n") == texts("# Facts\n- once\n") == ["once"]
 
 
 def test_dated_open_item_stays_an_open_item() -> None:

@@ -8,6 +8,7 @@ from kbx_tui.search.query.query_words import (
     NAMES_THAT_ARE_WORDS,
     asks_for_topic,
     topic_words,
+    word_for_news,
 )
 
 
@@ -56,3 +57,18 @@ def test_topic_words_are_those_between_the_first_and_last_that_may_be_a_topic(
 def test_compounds_begin_with_a_name_that_is_also_a_word() -> None:
     assert COMPOUNDS
     assert {compound.split("-")[0] for compound in COMPOUNDS} <= NAMES_THAT_ARE_WORDS
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [
+        ("what is new", "new"),
+        ("anything new", "new"),
+        ("what is she up to", "up"),
+        ("what is the new fare", ""),
+        ("what is her new role", ""),
+        ("what working hours", ""),
+    ],
+)
+def test_words_ask_what_is_new_but_not_by_what_a_noun_is_called(words: str, word: str) -> None:
+    assert word_for_news(words.split()) == word

@@ -84,7 +84,7 @@ def test_word_score_without_matches_in_the_text_names_title_and_frontmatter() ->
 
 def test_exact_match_is_explained_first() -> None:
     first, otherwise, *_ = score_reasons({**EXPLANATION, "exact": "title"}).lines()
-    assert first == "exact title match: ranked first, with score 1.00"
+    assert first == "exact title: ranked first, with score 1.00"
     assert otherwise.startswith("otherwise .86 = ")
 
 

@@ -162,7 +162,7 @@ class DraftList(RowsView[DraftRow]):
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         draft, texts = self.rows[row], self._texts(row, width)
-        if part == len(texts):
+        if part >= len(texts):  # more where a line became wider since the heights were measured
             return outcome_line(draft, width)
         return draft_line(draft, texts[part], width, self.marker(row) if part == 0 else "")
 

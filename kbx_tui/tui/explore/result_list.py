@@ -140,6 +140,7 @@ class ResultList(RowsView[ResultRow]):
         """Keep a row in view until the user moves the cursor; an empty path ends that."""
         if path != self._watched:
             self._watched = path
+            self.rebuild_lines()  # it may be one of the weaker results, which one line stands for
             self.show_cursor()
 
     def show_cursor(self) -> None:
@@ -406,19 +407,24 @@ def result_line(
     badge: str = "",
     look: Look = "strong",
 ) -> Line:
-    """Return the first line of a result in `width` cells; a narrow one has no date.
+    """Return the first line of a result in `width` cells.
+
+    A narrow one has no date, nor one whose title would be cut for it beside other signs.
 
     A neighbour's title begins with the same `shared` characters; a score of `best` fills the bar.
     """
-    bar, date = 8 if width >= 54 else 6, 10 if width >= 50 else 0
+    bar = 8 if width >= 54 else 6
     graded = f"{grade}  " if grade else " "
     parts = (result.document_part, result.entity_part, result.reranker_part)
     bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), bar, full=best)
     moved = move_text(move)
     exact = f" = {result.known_item}" if result.known_item else ""
     off = f" ! {badge}" if badge else ""
-    room = max(width - INDENT - bar - 1 - len(graded) - (date + 2 if date else 0), 0)
-    room = max(room - cell_len(moved) - cell_len(exact) - cell_len(off), 0)
+    signs = cell_len(moved) + cell_len(exact) + cell_len(off)
+    room = width - INDENT - bar - 1 - len(graded) - signs
+    is_cut = signs and cell_len(result.title) > room - 12
+    date = 0 if width < 50 or is_cut else 10
+    room = max(room - (date + 2 if date else 0), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
         Span(f"{format_score(result.score):>4} ", "text"),

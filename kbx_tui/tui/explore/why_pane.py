@@ -111,11 +111,15 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
 def words_said(snippet: Snippet) -> list[str]:
     """Return the words asked for that a document has, the most frequent first.
 
-    Words for documents of any kind, such as `team`, are left out beside others.
+    Forms of `say` are left out, and beside others words for documents of any kind, such as `team`.
     """
-    from kbx_tui.search.query.query_words import DOCUMENT_WORDS  # not needed by the first screen
+    from kbx_tui.search.query.query_words import (  # not needed by the first screen
+        DOCUMENT_WORDS,
+        SAYING,
+    )
 
     terms = sorted(zip_longest(snippet.terms, snippet.forms), key=lambda term: -term[0][1])
+    terms = [term for term in terms if fold(term[0][0]) not in SAYING]
     topics = [term for term in terms if fold(term[0][0]) not in DOCUMENT_WORDS]
     return [
         (form.lower() if word.islower() else form) if form else word

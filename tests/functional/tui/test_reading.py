@@ -268,7 +268,6 @@ def follows_cursor(driver: Driver) -> bool:
 
 async def test_wide_terminal_previews_the_document_under_the_cursor(demo_copy: Path) -> None:
     async with running(demo_copy, LIVE, debounce=0.001) as driver:
-        await driver.until_shown(PreviewPane, "The document under the cursor")
         await driver.ask(QUESTION)
         await driver.press("down")
         await driver.until_shown(

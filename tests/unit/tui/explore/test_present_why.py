@@ -119,7 +119,7 @@ def test_a_query_of_filters_says_what_matches_and_nothing_of_a_score() -> None:
     (why,) = explanations(replace(retrieved, scope=scope), Tuning())
     shown = text_of(why_lines(why, None, 60))
     assert "matches type:person" in shown and "1.00 filter: shown first" in shown
-    assert not any(word in shown for word in ("hardly", "else", ".00 ", "in full"))
+    assert not any(word in shown for word in ("hardly", "else", " .00 ", "in full"))
 
 
 def test_an_unlinked_document_is_said_to_be_not_linked() -> None:
@@ -258,7 +258,7 @@ def test_exact_values_are_kept_when_the_formula_holds() -> None:
             "says decide and migration; Platform attended; Migration in the title",
         ),
         ((("decide", 1),), (), 0.4, "says decide"),
-        ((("say", 2),), (), 0.4, "little in it is what you ask"),
+        ((("say", 2),), (), 0.4, "is about something related"),
         ((), ("mentions Alice",), 0.4, "is about something related; mentions Alice"),
         ((("decide", 1),), (), 0.002, "hardly related: says decide"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from kbx_tui import IndexFault, IndexLocked, KnowledgeBase
 from kbx_tui.index.build.writer_lock import OWNER, is_being_written, writer_lock
 from kbx_tui.removal import INDEX_TABLES
-from tests.functional.vaults import FILES, stored_rows, write_vault
+from tests.functional.vaults import FILES, store_of, stored_rows, write_vault
 from tests.trusting import copy_base
 
 INDEX = """
@@ -82,6 +82,27 @@ def test_after_kill_9_in_a_full_run_the_next_run_completes_the_index(
     assert kb.search("topical", fast=True, limit=5).results  # found by its stem
     assert kb.index().embedded <= 1
     assert content(base) == before
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_check_accepts_chunks_of_older_versions_until_the_next_run(
+    base: Path, is_cancelled: bool
+) -> None:
+    write_vault(base, {"memory/notes/n000.md": "# Note 0\n\nA zorkmid.\n"})
+    (base / "memory" / "notes" / "n001.md").unlink()
+    kb, stages = KnowledgeBase(base), list[str]()
+    if is_cancelled:
+        kb.index(
+            lambda progress: stages.append(progress.stage), cancelled=lambda: "chunks" in stages
+        )
+    else:
+        kb.index(fast=True)
+    left = set(store_of(base).column("chunks", "version"))
+    assert len(left - set(store_of(base).column("documents", "version"))) == 2
+    assert kb.check(read_data=True).faults == ()
+    kb.index()
+    documents = store_of(base).column("documents", "version")
+    assert set(store_of(base).column("chunks", "version")) == set(documents)
 
 
 def test_without_waiting_a_second_writer_gets_an_error_that_names_the_first(tmp_path: Path) -> None:

@@ -76,6 +76,18 @@ class PathFilter:
             return self
         return replace(self, globs=())
 
+    def or_at_any_depth(self, paths: Sequence[str]) -> PathFilter:
+        """Return this filter, or one for the folders at any depth whose path ends so.
+
+        It is unchanged where one of the sorted document paths is that file or in that folder, for
+        wildcards, and for a path that begins with `/` or `./`.
+        """
+        if not self.prefix or self.globs or self.text.startswith(("/", "./")):
+            return self
+        if holds(paths, self.prefix):
+            return self
+        return replace(self, globs=(f"**/{self.prefix}/",))
+
     @property
     def is_all(self) -> bool:
         if self.globs:
@@ -350,3 +362,16 @@ def complete(paths: Sequence[str], text: str, root: Path, limit: int) -> tuple[s
             files.append(typed + entry)
             index += 1
     return tuple((folders + files)[:limit])
+
+
+def complete_inner_folder(paths: Sequence[str], text: str) -> tuple[str, ...]:
+    """Return the completions of `text` by folders below another, with a final slash, sorted.
+
+    They are the paths that `PathFilter.or_at_any_depth` finds: `no` is completed to `notes/` where
+    the base has `memory/notes`, but no `notes`.
+    """
+    if not text:
+        return ()
+    ending = re.compile(rf"(?<=/){re.escape(unicodedata.normalize('NFC', text))}[^/]*")
+    found = {name for folder in _folders(paths) for name in ending.findall(folder)}
+    return tuple(f"{name}/" for name in sorted(found) if not holds(paths, name))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import stem_of_term, term_of
-from kbx_tui.index.path_filter import complete
+from kbx_tui.index.path_filter import complete, complete_inner_folder
 from kbx_tui.knowledge.folding import fold, slug
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.request import DATE, UnfinishedFilter, read_filters, tag_keys
@@ -62,6 +62,7 @@ def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: in
             yield from _dates(snapshot.dates, typed)
         case "in":
             yield from complete(snapshot.paths, typed, Path("/"), limit)
+            yield from complete_inner_folder(snapshot.paths, typed)
         case "said":
             names = (
                 each if unfinished.is_quoted else slug(each) for each in generation.speakers.names

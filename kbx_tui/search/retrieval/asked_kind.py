@@ -119,7 +119,7 @@ def asked_kind(
         is_for_news = bool(named.news_of)
         words, oldest = "the newest", OLDEST
         if is_for_news:
-            words, oldest = "what is new, newest first", OLDEST_NEWS
+            words, oldest = "what is new, newer a little higher", OLDEST_NEWS
         factors = frozen(1.0 - (1.0 - oldest) * kinds.age[rows])
         return AskedKind(words, factors, is_for_news=is_for_news)
     else:

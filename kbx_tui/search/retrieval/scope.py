@@ -129,7 +129,7 @@ def _typed_flags(
         case "to":
             filters = Filters.of(until=values[0])
         case "in":
-            path = _path_below_root(values[0])
+            path = _path_below_root(values[0]).or_at_any_depth(snapshot.paths)
         case "@":
             ids = [found for name in values for found in named.get(name, ())]
             filters = Filters(entities=tuple(ids) or values)

@@ -52,7 +52,7 @@ class Command:
 
 # fmt: off
 COMMANDS: tuple[Command, ...] = (
-    Command("query", "query.results", "down,enter", "screen.leave_field", "results",
+    Command("query", "query.results", "down,enter", "screen.go_to_results", "results",
             "go to the results", bar=True),
     Command("query", "query.leave", "escape", "screen.leave_field", "commands",
             "leave the query line; letters are then keys of commands", bar=True),

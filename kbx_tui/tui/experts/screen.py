@@ -239,7 +239,7 @@ class Experts(ModeScreen):
         topic.border_title = "topic"
         asked = read_filters(self.session.explore.state.query).text.strip(" ?")
         topic.value = self.model.topic_after(asked)
-        topic.cursor_position = len(topic.value)
+        topic.select_all()  # typing replaces it
         self._show_weight()
         self.model.find_topics()
         if self.model.view is not None:

@@ -8,6 +8,7 @@ from functools import partial
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.request import read_filters
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph, width_of
@@ -53,8 +54,7 @@ class AnswerDisplay:
         self._show_chips(view.dates, view.filters, words)
         with_notes = self._screen.app_state.shows_measures
         self._find(inputs.Knobs).annotate(view, with_notes=with_notes)
-        without = no_entities_when_fast if view.mode.name == "fast" else no_entities
-        self._show_entities(view.entities, without, is_new=is_new)
+        self._show_entities(view.entities, no_entities_for(view), is_new=is_new)
         if self._model.shows_facets:
             self._find(FacetPane).update_counts()
         results = self._find(ResultList)
@@ -288,7 +288,15 @@ no_entities = dim_text("The query names nobody and nothing that has a page or a 
 no_entities_when_fast = dim_text(
     "A fast search looks for no people, projects, tags or other entities."
 )
+no_entities_for_filters = dim_text("Only filters: all documents that pass them.")
 why_without_query = dim_text("Why a result ranks where it does, in numbers that add up.")
+
+
+def no_entities_for(view: ExploreView) -> EmptyState:
+    typed = read_filters(view.query, view.scope.filters.properties)
+    if typed.filters and not typed.text:
+        return no_entities_for_filters
+    return no_entities_when_fast if view.mode.name == "fast" else no_entities
 
 
 def _base_status(summary: BaseSummary | None) -> str:

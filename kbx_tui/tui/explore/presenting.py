@@ -317,7 +317,7 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
             typed = " ".join(map(str, evidence.scope.filters.typed))
             return safe_line(f"matches {typed}") if known_item else ""
         case "own page":
-            return "newest first after its page: you asked what is new"
+            return "its own page first, newer a little higher: you asked what is new"
         case "similar name" | "role":
             return f"you asked for {'a name like its own' if known_item != 'role' else 'its role'}"
         case _:

@@ -319,6 +319,11 @@ class Explore(JudgingScreen):
         self.action_leave_field()  # text typed in the path field applies first
         self.app.push_screen(FolderPicker(self))
 
+    def action_go_to_results(self) -> None:
+        """Leave the query line, unless that is empty and so are the results: letters are text."""
+        if self.query_line.value.strip() or self.query_one(ResultList).rows:
+            self.action_leave_field()
+
     def action_leave_field(self) -> None:
         self.panes.go_to("results")
         if self.model.displayed.answers(self.model.state):

@@ -236,9 +236,18 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
         elif name not in ("muted", "pinned"):
             words.append(f"{name.replace('_', ' ')} is {value} again")
         else:
-            ids = getattr(before, name) ^ value
-            words.append(f"{name}: {', '.join(sorted(map(name_of, ids)))} as before")
+            ids_before: frozenset[str] = getattr(before, name)
+            words += _change_of_ids(value - ids_before, f"{name} again", name_of)
+            words += _change_of_ids(ids_before - value, f"no longer {name}", name_of)
     return "; ".join(sorted(words))
+
+
+def _change_of_ids(
+    ids: frozenset[str], change: str, name_of: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Return what happened to entities, such as `Alice Chen is no longer muted`, if any did."""
+    names = ", ".join(sorted(map(name_of, ids)))
+    return (f"{names} {'is' if len(ids) == 1 else 'are'} {change}",) if ids else ()
 
 
 USUAL = SearchState(**knobs_of(Tuning()))

@@ -325,8 +325,8 @@ async def test_z_undoes_one_change_at_a_time(demo: Path) -> None:
             ("alpha is .50 again", lambda: driver.alpha == 0.5),
             ("mode is two-pass again", lambda: driver.view.mode.name == "two-pass"),
             ("sort is score again", lambda: not driver.view.order),
-            ("pinned: ", lambda: not driver.state.pinned),
-            ("muted: Alice Chen as before", lambda: "Alice Chen" in names_kept(driver)),
+            ("is no longer pinned", lambda: not driver.state.pinned),
+            ("Alice Chen is no longer muted", lambda: "Alice Chen" in names_kept(driver)),
             ("searching everywhere again", lambda: driver.view.scope.path == ""),
         ):
             await driver.press("z")

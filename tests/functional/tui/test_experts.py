@@ -105,6 +105,15 @@ async def test_experts_open_on_the_query_in_explore_until_a_topic_is_typed(demo:
         await driver.until_shown(TopicLine, "migration")
 
 
+async def test_typing_replaces_the_topic_that_is_taken_from_the_query(demo: Path) -> None:
+    async with running(demo, WIDE, asked="who is working on") as driver:
+        await driver.press("f3")
+        await driver.until_shown(TopicLine, "who is working on")
+        await driver.write("rollback")
+        await driver.until_shown(TopicLine, "rollback")
+        assert driver.app.screen.query_one(TopicLine).value == "rollback"
+
+
 async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.press("f1")

@@ -374,3 +374,14 @@ async def test_a_query_from_elsewhere_is_kept_when_settings_are_shown_at_the_sam
         assert driver.state.query == "rollback plan"
         await driver.until(lambda: driver.view.query == "rollback plan")
         assert line.value == "rollback plan"
+
+
+@pytest.mark.parametrize("query", ["@bob", "tag:rota", "type:meeting in:meetings"])
+async def test_a_query_of_filters_alone_does_not_seem_to_name_nobody(
+    demo: Path, query: str
+) -> None:
+    async with running(demo, WIDE, asked=query) as driver:
+        await driver.until_shown(EntityList, "Only filters: all documents that pass them.")
+        assert driver.results.rows
+        await driver.ask(f"{query} zzz")
+        await driver.until_shown(EntityList, "The query names nobody")

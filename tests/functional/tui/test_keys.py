@@ -376,3 +376,18 @@ async def test_a_binding_of_the_field_itself_replaces_the_editing_key() -> None:
         app.type("ctrl+k")
         await pilot.pause()
         assert app.query_one(Line).value == "abc"
+
+
+@pytest.mark.parametrize("keys", [("enter",), ("down",), ("down", "enter", "down")])
+async def test_query_line_keeps_the_keys_while_there_is_nothing_to_go_to(
+    demo: Path, keys: tuple[str, ...]
+) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.until_focused(QueryLine)
+        await driver.press(*keys)
+        await driver.write("what did Ruth say?")
+        assert driver.has_focus(QueryLine)
+        assert driver.explore.query_line.value == "what did Ruth say?"
+        await driver.until(lambda: driver.results.rows)
+        await driver.press(keys[0])
+        assert driver.has_focus(ResultList)

@@ -13,6 +13,7 @@ from kbx_tui.index.path_filter import (
     PathFilter,
     alternatives,
     complete,
+    complete_inner_folder,
     similar_paths,
 )
 from tests.unit.index.paths.reference_globs import in_scope, trees, trees_and_patterns
@@ -104,6 +105,51 @@ def scope(path: str) -> list[str]:
 
 MEETINGS = ["meetings/2026/01/a.md", "meetings/2026/03/deep/b.md"]
 PEOPLE = ["people/alice.md", "people/bob.md"]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("people", PEOPLE),
+        ("people/", PEOPLE),
+        ("2026/03", ["meetings/2026/03/deep/b.md"]),
+        ("deep", ["meetings/2026/03/deep/b.md"]),
+        ("memory/people", PEOPLE),
+        ("top.md", ["top.md"]),
+        ("/people", []),
+        ("./people", []),
+        ("peop", []),
+        ("alice.md", []),
+        ("peop*/", []),
+        ("026/03", []),
+    ],
+)
+def test_a_folder_that_is_not_at_the_top_is_meant_at_any_depth(
+    path: str, expected: list[str]
+) -> None:
+    path_filter = PathFilter.parse(path, Path("/")).or_at_any_depth(TREE).among(TREE)
+    found = [file.removeprefix("memory/") for file in TREE if path_filter.matches(file)]
+    assert found == expected
+
+
+def test_a_folder_at_the_top_is_meant_before_those_below() -> None:
+    tree = ["notes/a.md", "work/notes/b.md"]
+    path_filter = PathFilter.parse("notes", ROOT).or_at_any_depth(tree)
+    assert [file for file in tree if path_filter.matches(file)] == ["notes/a.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("peo", ("people/", "people_ops/")),
+        ("2026/", ("2026/01/", "2026/03/", "2026/04/")),
+        ("mem", ()),
+        ("ople", ()),
+        ("", ()),
+    ],
+)
+def test_folders_below_others_are_completed(text: str, expected: tuple[str, ...]) -> None:
+    assert complete_inner_folder(TREE, text) == expected
 
 
 @pytest.mark.parametrize(

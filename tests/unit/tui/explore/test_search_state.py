@@ -65,7 +65,24 @@ def test_undo_is_described() -> None:
     before = SearchState(alpha=0.7, muted=frozenset({"person:alice-chen"}))
     after = SearchState(alpha=0.5)
     words = describe_undo(before, after, {"person:alice-chen": "Alice Chen"}.__getitem__)
-    assert words == "alpha is .50 again; muted: Alice Chen as before"
+    assert words == "Alice Chen is no longer muted; alpha is .50 again"
+
+
+def test_undo_says_who_is_pinned_or_muted_and_who_no_longer() -> None:
+    names = {"person:alice-chen": "Alice Chen", "team:platform": "Platform", "tag:ops": "ops"}
+    alice, platform, ops = map(frozenset, zip(names))
+    without, pinned = SearchState(), SearchState(pinned=platform)
+    for before, after, words in (
+        (pinned, without, "Platform is no longer pinned"),
+        (without, pinned, "Platform is pinned again"),
+        (SearchState(muted=platform | ops), without, "Platform, ops are no longer muted"),
+        (
+            SearchState(pinned=platform),
+            SearchState(muted=platform | alice),
+            "Alice Chen, Platform are muted again; Platform is no longer pinned",
+        ),
+    ):
+        assert describe_undo(before, after, names.__getitem__) == words
 
 
 def test_every_knob_of_a_tuning_is_a_field_of_the_state() -> None:

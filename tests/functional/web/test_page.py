@@ -109,6 +109,7 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
         x, y = await place_of(tab, r"\.\d\d.*(kick)")
         await tab.tap((x, y))
         await tab.until_text(r"› \.\d\d.*kick")
+        await tab.tap(await place_of(tab, "(weaker)"))
         await tab.swipe((x, 600), (x, 200))
         await tab.until_text(r"\.\d\d.*Marek Dvořák")
         assert len(served.server.registry) == 1

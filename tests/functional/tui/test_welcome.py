@@ -348,7 +348,9 @@ async def test_the_tour_follows_its_keys_and_ends_with_escape(demo: Path) -> Non
     async with starting(demo, WIDE, tour="first") as driver:
         await driver.until(lambda: is_counted(driver))
         await driver.until_shown(TourBubble, "1/6 Press ↑ to ask a question")
-        await driver.until_shown(ResultList, "for example what did", "↑ enter asks the next of them")
+        await driver.until_shown(
+            ResultList, "for example what did", "↑ enter asks the next of them"
+        )
         await driver.press("up")
         query = driver.explore.query_one(QueryLine).value
         assert query.startswith("what did ")

@@ -184,7 +184,7 @@ _SAID = {
     "waiting": "It waits for the user's review.",
     "accepted": "The user accepted it, and it is written.",
     "changed": "The user wrote something else instead; search before you propose it again.",
-    "refused": "It was not written: refused or already known. Do not propose it again unless asked.",
+    "refused": "Not written: refused or already known. Do not propose it again unless asked.",
 }
 
 

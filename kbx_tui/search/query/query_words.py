@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -104,9 +105,13 @@ def words_of(text: str) -> Sequence[Word]:
 def asks_for_news(words: Sequence[str]) -> bool:
     """Return whether the folded words of a query, without the names in it, ask for the newest.
 
-    They do not if they ask for people or meetings: `who spoke recently`.
+    They do not if they ask for people or meetings, `who spoke recently`, or for such a word as a
+    topic: `Ada on updates`.
     """
-    asks = bool(word_for_news(words)) or not FOR_NEWEST.isdisjoint(words)
+    asks = bool(word_for_news(words)) or any(
+        word in FOR_NEWEST and before not in ("on", "about")
+        for before, word in pairwise(("", *words))
+    )
     return asks and FOR_PEOPLE.isdisjoint(words) and FOR_MEETINGS.isdisjoint(words)
 
 

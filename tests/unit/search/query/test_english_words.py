@@ -6,6 +6,7 @@ from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.query.query_words import (
     COMPOUNDS,
     NAMES_THAT_ARE_WORDS,
+    asks_for_news,
     asks_for_topic,
     topic_words,
     word_for_news,
@@ -72,3 +73,8 @@ def test_compounds_begin_with_a_name_that_is_also_a_word() -> None:
 )
 def test_words_ask_what_is_new_but_not_by_what_a_noun_is_called(words: str, word: str) -> None:
     assert word_for_news(words.split()) == word
+
+
+def test_a_word_for_news_after_on_is_a_topic() -> None:
+    assert asks_for_news(["latest", "on", "fees"])
+    assert not asks_for_news(["on", "updates"])

@@ -7,18 +7,29 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from textual.strip import Strip
+
 from kbx_tui.formatting import format_count, format_percent, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, paragraph
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    LineDrawing,
+    Look,
+    Span,
+    fit_to_height,
+    looks,
+    paragraph,
+)
 from kbx_tui.tui.judging.live_measure import EQUAL, LiveMeasure
 from kbx_tui.tui.judging.model import vote_words
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
 from kbx_tui.tui.tune.model import PastQueries, SnapshotRow
-from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, titled_text
+from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
 from kbx_tui.tui.widgets.number_slider import Draggable
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -33,7 +44,7 @@ LEAST_HEIGHT = 4
 MARGIN = 1
 
 
-class CurvePane(TextPane, Draggable, inherit_bindings=False):
+class CurvePane(LineDrawing, Draggable, can_focus=True, inherit_bindings=False):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule")
     BINDINGS = bindings("slider")
 
@@ -46,21 +57,34 @@ class CurvePane(TextPane, Draggable, inherit_bindings=False):
         self.curve: Curve | None = None
         self.p: float | None = None
         self.steps: tuple[float, ...] = ()
+        self.empty_state: EmptyState = blank
         self._value: Value | None = None
+        self._drawn: tuple[object, list[Line]] = (None, [])
 
     def show(self, curve: Curve | None, p: float | None, steps: tuple[float, ...]) -> None:
         self.curve, self.p, self.steps, self._value = curve, p, steps, None
-        self.rebuild_lines()
+        self.refresh()
 
-    def build(self, width: int) -> list[Line]:
+    def render_line(self, y: int) -> Strip:
+        lines, width = self._lines(), self.content_size.width
+        return self.draw(lines[y] if y < len(lines) else BLANK, width)
+
+    def _lines(self) -> list[Line]:
+        width, height = self.content_size
+        key = (self.curve, self.p, self.steps, self.empty_state, width, height)
+        if self._drawn[0] != key:
+            self._drawn = (key, self._draw(width, height))
+        return self._drawn[1]
+
+    def _draw(self, width: int, height: int) -> list[Line]:
         if self.curve is None:
-            return self.empty_lines()
+            return fit_to_height(self.empty_state(width), height)
         words: list[Line] = [
             (Span(f" {line}"),) for line in wrap(curve_words(self.curve, self.p), width - 2)
         ]
-        tall = self.visible_height - len(words)
+        tall = height - len(words)
         if tall < LEAST_HEIGHT:
-            return words[: self.visible_height]
+            return words[:height]
         plot = plot_lines(self.curve, self.steps, width - 2 * MARGIN, tall)
         return [*((Span(" " * MARGIN), *line) for line in plot), *words]
 

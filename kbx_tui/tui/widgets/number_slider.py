@@ -161,7 +161,7 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
 
 class SliderLayout(NamedTuple):
     label: str
-    """What stands left of the track, the left end label included."""
+    """What is left of the track, with the label of that end."""
     start: int
     """The first cell of the track, whose length follows."""
     track: int

@@ -92,8 +92,6 @@ class ExpertRanking:
     total_matched: int
     total_below_minimum: int = 0
     """Number of entities that have claims on the topic, but fewer than the minimum."""
-    is_relative: bool = False
-    """Whether ages were counted from the newest day in the base, because that is not today."""
     in_scope: int = 0
     """Number of claims that were looked through, whatever their status."""
     notes: tuple[str, ...] = ()

@@ -18,7 +18,6 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json_output import picked
 
 if TYPE_CHECKING:
-    from kbx_tui.base_trust import TrustRequest
     from kbx_tui.drafting.drafts import Written
     from kbx_tui.settings_file import SettingInfo
 
@@ -208,22 +207,24 @@ def trust_command(path: Path | None, as_list: bool, remove: bool) -> None:
         line = f"{removed} is not trusted any more"
         print_result({"root": str(removed), "removed": True}, [line])
     else:
-        root, granted = _grant(folder)
-        asked = [picked(request, "key value effect") for request in granted]
-        data = {"root": str(root), "granted": asked}
-        print_result(data, _granted_lines(root, granted))
+        _grant(folder)
 
 
-def _grant(folder: Path | None) -> tuple[Path, tuple[TrustRequest, ...]]:
+def _grant(folder: Path | None) -> None:
     from kbx_tui.base_discovery import find_base
     from kbx_tui.base_trust import grant, requests_of
     from kbx_tui.settings_file import load_settings
 
     root = find_base(folder)
     requests = requests_of(root, load_settings(root))
+    lines = [f"{root} asks for nothing that needs trust"]
     if requests:
         grant(root, requests)
-    return root, requests
+        lines = [f"{root} is trusted with"]
+    for request in requests:
+        lines += [f"  {request.wish}", f"    it {request.effect}"]
+    granted = [picked(request, "key value effect") for request in requests]
+    print_result({"root": str(root), "granted": granted}, lines)
 
 
 def _remove(folder: Path | None) -> str:
@@ -245,16 +246,6 @@ def _all_bases() -> list[dict[str, Any]]:
         for root, base in sorted(trusted_bases().items())
         if base.made_here or base.granted
     ]
-
-
-def _granted_lines(root: Path, granted: tuple[TrustRequest, ...]) -> Iterator[str]:
-    if not granted:
-        yield f"{root} asks for nothing that needs trust"
-        return
-    yield f"{root} is trusted with"
-    for request in granted:
-        yield f"  {request.wish}"
-        yield f"    it {request.effect}"
 
 
 def _base_lines(bases: list[dict[str, Any]]) -> Iterator[str]:

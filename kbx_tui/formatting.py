@@ -45,8 +45,8 @@ def join_limited(items: Sequence[str], separator: str = ", ", limit: int = 3) ->
     return separator.join([*items[:limit], *more])
 
 
-LAST_SECOND = 253_370_764_800.0
-"""A day of the year 9999, the last that dates have."""
+LAST_SECOND = 32_503_680_000.0
+"""The beginning of the year 3000, the last that Windows knows."""
 
 
 def local_datetime(seconds: float) -> datetime:

@@ -265,15 +265,12 @@ def read_resource(kb: KnowledgeBase, uri: str) -> str:
     from kbx_tui.tools.public_answers import answer_publicly
 
     try:
-        text: str = answer_publicly(kb, lambda public: _resource(public, uri), _named(uri))["text"]
+        name = unquote(uri.removeprefix(DOCUMENT).removeprefix(ENTITY))
+        named = {"uri": unquote(uri), "id": name}
+        text: str = answer_publicly(kb, lambda public: _resource(public, uri), named)["text"]
     except KbxError as error:
         raise NotFound(one_line(str(error))) from None
     return text
-
-
-def _named(uri: str) -> dict[str, str]:
-    name = unquote(uri.removeprefix(DOCUMENT).removeprefix(ENTITY))
-    return {"uri": unquote(uri), "id": name}
 
 
 def _resource(kb: KnowledgeBase, uri: str) -> dict[str, str]:

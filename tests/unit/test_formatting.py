@@ -88,6 +88,6 @@ def test_no_full_answer_is_written_like_one() -> None:
     assert answer_words(0.231, 0.234) == "relevance .231 of .234 for a full answer"
 
 
-@pytest.mark.parametrize("seconds", [1e300, 1e18, 253_402_300_800.0, -1.0, -1e300])
+@pytest.mark.parametrize("seconds", [1e300, 1e18, 32_535_216_000.0, -1.0, -1e300])
 def test_a_time_that_no_clock_shows_has_a_day(seconds: float) -> None:
-    assert format_minute(seconds)[:4] in ("9999", "1970", "1969")
+    assert format_minute(seconds)[:4] in ("3000", "2999", "1970", "1969")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,12 +199,9 @@ def trust_command(path: Path | None, as_list: bool, remove: bool) -> None:
     """
     folder = path or selected_folder()
     if as_list:
-        bases = _all_bases()
-        print_result(bases, _base_lines(bases))
+        _list()
     elif remove:
-        removed = _remove(folder)
-        line = f"{removed} is not trusted any more"
-        print_result({"root": str(removed), "removed": True}, [line])
+        _remove(folder)
     else:
         _grant(folder)
 
@@ -227,7 +223,7 @@ def _grant(folder: Path | None) -> None:
     print_result({"root": str(root), "granted": granted}, lines)
 
 
-def _remove(folder: Path | None) -> str:
+def _remove(folder: Path | None) -> None:
     from kbx_tui.base_trust import revoke
     from kbx_tui.knowledge.vault import find_root
 
@@ -235,22 +231,19 @@ def _remove(folder: Path | None) -> str:
     root = folder.expanduser().absolute() if folder else find_root(explicit=None)
     if not revoke(root):
         raise NotFound(f"nothing is allowed for {root}; `kbx trust --list` lists what is")
-    return str(root)
+    print_result({"root": str(root), "removed": True}, [f"{root} is not trusted any more"])
 
 
-def _all_bases() -> list[dict[str, Any]]:
+def _list() -> None:
     from kbx_tui.base_trust import trusted_bases
 
-    return [
+    bases: list[dict[str, Any]] = [
         {"root": root, "made_here": base.made_here, "granted": base.granted}
         for root, base in sorted(trusted_bases().items())
         if base.made_here or base.granted
     ]
-
-
-def _base_lines(bases: list[dict[str, Any]]) -> Iterator[str]:
-    for base in bases:
-        yield f"{base['root']}{' (made here: everything)' if base['made_here'] else ''}"
-        yield from (f"  {key} = {value}" for key, value in base["granted"].items())
-    if not bases:
-        yield "no knowledge base needed trust so far"
+    lines = [] if bases else ["no knowledge base needed trust so far"]
+    for each in bases:
+        lines.append(f"{each['root']}{' (made here: everything)' if each['made_here'] else ''}")
+        lines += [f"  {key} = {value}" for key, value in each["granted"].items()]
+    print_result(bases, lines)

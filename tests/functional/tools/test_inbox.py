@@ -270,7 +270,7 @@ def test_times_that_no_clock_shows_are_listed(kbx: CommandLine, base: Path) -> N
     log = (state / "inbox.jsonl").read_text("utf-8")
     (state / "inbox.jsonl").write_text(re.sub(r'"at":[\d.]+', '"at":1e300', log), "utf-8")
     (state / "queries.jsonl").write_text('{"query": "oars", "at": 1e300}\n', "utf-8")
-    assert kbx("inbox", "--decided", "--kb", base).out.startswith("9999-")
+    assert kbx("inbox", "--decided", "--kb", base).out.startswith(("3000-", "2999-"))
     assert kbx("history", "list", "--kb", base).code == 0
 
 

@@ -239,7 +239,7 @@ class TuneModel:
         await self._read_snapshots()
 
     async def _restore_snapshot(self, snapshot: TuningSnapshot) -> None:
-        await self._client.run(lambda engine: engine.tuner.snapshots.restore(snapshot))
+        await self._client.run(lambda engine: engine.tuner.snapshots.add(snapshot))
         self._status.show_notice("the snapshot is back in the list")
         await self._read_snapshots()
 

@@ -36,7 +36,6 @@ from kbx_tui.index.versions import (
     have_same_versions,
     places_of,
     rows_of_versions,
-    version_array,
 )
 
 SPARSE_SHARE = 1 / 8
@@ -323,7 +322,7 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     # BLAS threads wait for each other, which is far slower than one thread on a busy machine.
     threadpool_limits(limits=1, user_api="blas")
     profiles = snapshot.entities.stored.profiles
-    found, missing = vectors_file(model, dimension).map_for(store, version_array(snapshot.versions))
+    found, missing = vectors_file(model, dimension).map_for(store, snapshot.versions)
     if not found:
         stored, coverage = read_vectors(store, snapshot, missing, profiles, dimension)
         coverage += Coverage(len(profiles), int(np.count_nonzero(stored.profiles == b"")))
@@ -403,7 +402,7 @@ def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
     """Bring vectors.bin, or the file of what it lacks, up to date if every text has a vector."""
     file, snapshot = vectors_file(model, dimension), read_snapshot(store)
-    current, profiles = version_array(snapshot.versions), snapshot.entities.stored.profiles
+    current, profiles = snapshot.versions, snapshot.entities.stored.profiles
     if not file.is_current(store, current):
         _write(store, snapshot, file, np.arange(len(current)), profiles, dimension)
     if (mapped := file.map(store)) is None:
@@ -456,7 +455,7 @@ class ChunkLines:
 
 def read_chunk_lines(store: Store, snapshot: Snapshot) -> ChunkLines:
     """Read the lines of all chunks, none of content that is newer than `snapshot`."""
-    current, meta = version_array(snapshot.versions), store.meta()
+    current, meta = snapshot.versions, store.meta()
     file = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
     found, missing = file.map_for(store, current)
     documents: Rows

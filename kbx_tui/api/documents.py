@@ -233,7 +233,8 @@ class Documents:
         row = snapshot.row_of.get(page.path)
         is_whole = not self._session.is_public or self._session.reads_stored_pages()
         shown = page.content_hash if is_whole else page.public_hash
-        return row is not None and snapshot.versions[row] == document_version(page.path, shown)
+        version = document_version(page.path, shown)
+        return row is not None and snapshot.versions[row] == version.encode()
 
     # As indexed; without an index, these raise NotFound unless they say otherwise
 

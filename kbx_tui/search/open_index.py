@@ -29,7 +29,6 @@ from kbx_tui.index.vectors.vector_matrix import (
     load_vectors,
     read_chunk_lines,
 )
-from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import ScoredDocuments
@@ -303,7 +302,7 @@ MISSING: Body = ("", 1)
 class BodyReader:
     def __init__(self, snapshot: Snapshot, store: Store) -> None:
         self._row_of, self._store = snapshot.row_of, store
-        self._files, _ = BODIES.map_for(store, version_array(snapshot.versions))
+        self._files, _ = BODIES.map_for(store, snapshot.versions)
         self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
         """For each row, the number of its file and of the body in that file; -1 for none."""
         for number, (_, rows) in enumerate(self._files):

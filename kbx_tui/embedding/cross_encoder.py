@@ -12,7 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import encodable, find_model_file, load_tokenizer, model_errors
+from kbx_tui.embedding.embedder import (
+    encodable,
+    find_model_file,
+    freeing_memory,
+    load_tokenizer,
+    model_errors,
+)
 from kbx_tui.errors import RerankerError
 from kbx_tui.system import usable_cores
 
@@ -35,6 +41,7 @@ class CrossEncoder:
             self._session = onnxruntime.InferenceSession(
                 str(model_file), sess_options=options, providers=["CPUExecutionProvider"]
             )
+            self._run_options = freeing_memory()
             self._inputs = {node.name for node in self._session.get_inputs()}
             self._tokenizer = load_tokenizer(folder)
             self._tokenizer.enable_truncation(_read_max_tokens(folder))
@@ -59,7 +66,7 @@ class CrossEncoder:
                 for name, values in inputs.items()
                 if name in self._inputs
             }
-            output = np.asarray(self._session.run(None, used)[0])
+            output = np.asarray(self._session.run(None, used, self._run_options)[0])
         if output.size != 1 or not np.issubdtype(output.dtype, np.floating):
             raise RerankerError(
                 f"the model in {self.folder} is no cross-encoder: it returns an output of shape "

@@ -20,6 +20,7 @@ from kbx_tui.errors import EmbeddingError, KbxError
 from kbx_tui.safe_text import replace_surrogates
 
 if TYPE_CHECKING:
+    from onnxruntime import RunOptions
     from tokenizers import Tokenizer
 
 
@@ -225,6 +226,18 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def freeing_memory() -> RunOptions:
+    """Return options with which each run of a model frees what it took.
+
+    A session would keep that, in pieces that texts of other numbers and lengths do not fit into.
+    """
+    import onnxruntime
+
+    options = onnxruntime.RunOptions()
+    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+    return options
 
 
 _load_tokenizer_once = cache(load_tokenizer)

@@ -24,6 +24,7 @@ from kbx_tui.embedding.embedder import (
     Vector,
     Vectors,
     encodable,
+    freeing_memory,
     from_folder,
     load_tokenizer,
     model_errors,
@@ -142,7 +143,6 @@ _loading_bundled = Lock()
 
 
 def _load_bundled(threads: int) -> Session:
-
     return PooledModel(BUNDLED.folder, BUNDLED.model_file, threads, as_int8=prefers_int8())
 
 
@@ -213,6 +213,7 @@ class PooledModel:
         self._session = onnxruntime.InferenceSession(
             str(folder / model_file), sess_options=options, providers=["CPUExecutionProvider"]
         )
+        self._run_options = freeing_memory()
         self._inputs = {node.name for node in self._session.get_inputs()}
         self._tokenizer = load_tokenizer(folder)
         self._tokenizer.enable_truncation(read_max_tokens(folder))
@@ -231,7 +232,7 @@ class PooledModel:
         mask = np.array([encoding.attention_mask for encoding in encoded], np.int64)
         inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         supported = {name: values for name, values in inputs.items() if name in self._inputs}
-        (token_vectors, *_) = self._session.run(None, supported)
+        (token_vectors, *_) = self._session.run(None, supported, self._run_options)
         return _mean_pool(token_vectors, mask)
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
 from kbx_tui.safe_text import safe_line
+from kbx_tui.system import limit_heaps
 from kbx_tui.tools.dispatch import Answer, Failure, answer_call, failed_answer
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class EngineWorker:
         With `warms`, `begin` loads what the first search needs. The base is not opened before. With
         `reviews`, writes are only proposed.
         """
+        limit_heaps()
         self.reviews = reviews
         self._open_kb, self.allow_writes, self.timeout = open_kb, allow_writes, timeout
         self._kb: KnowledgeBase | None = None

@@ -26,7 +26,7 @@ from textual.geometry import Region
 from kbx_tui.ending import interrupts_for_child
 from kbx_tui.errors import WriteFault
 from kbx_tui.safe_text import safe_line
-from kbx_tui.system import HAS_UNIX
+from kbx_tui.system import HAS_UNIX, limit_heaps
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
 from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
@@ -39,6 +39,7 @@ class TerminalApp(App[None]):
     """An app that starts in a given theme and collects garbage while idle."""
 
     def __init__(self, theme: str, offer: Offer = EVERYTHING) -> None:
+        limit_heaps()
         limit_automatic_collection()
         super().__init__()
         if theme in self.available_themes:

@@ -110,7 +110,7 @@ _TOP_LINES = 12
 """Lines at the top of a body in which a line `Date: ...` is that of the document."""
 _TOP_HEADING = re.compile(r"^(?:# (?P<text>[^\n]*)|=++[ \t]*+$)", re.MULTILINE)
 """A heading of level 1, or the line below one."""
-_DIGIT, _YEAR_DIGITS = re.compile(r"\d"), re.compile(r"\d{4}")
+_DIGIT, _YEAR_DIGITS = re.compile(r"\d"), re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)

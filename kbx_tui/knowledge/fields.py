@@ -259,7 +259,7 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
     """
     *folders, name = path.casefold().split("/")
-    declared = slug(next(texts_of(frontmatter.get("type")), ""))
+    declared = slug(next(texts_of(frontmatter["type"]), "")) if "type" in frontmatter else ""
     if "meetings" in folders:
         return "meeting", declared
     owner = folders[:-1] if is_folder_page(path) else folders

@@ -19,7 +19,7 @@ from kbx_tui.importing.imported_document import ImportedDocument, SourceFile, co
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Attendee
-from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN
+from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN, is_capitalised
 
 Turn = tuple[str, str]
 """Speaker, empty if unknown, and what they said."""
@@ -278,7 +278,7 @@ def _otter_turns(lines: Sequence[str]) -> dict[int, str]:
     }
     spaced = {number: match for number, match in found.items() if match["gap"] != " "}
     usual = spaced or {
-        number: match for number, match in found.items() if _is_written_as_name(match["name"])
+        number: match for number, match in found.items() if is_capitalised(match["name"])
     }
     apart = {n: match for n, match in usual.items() if n == 0 or not lines[n - 1].strip()}
     turns = _in_order(apart if 2 * len(apart) >= len(usual) else usual if spaced else {})
@@ -287,11 +287,6 @@ def _otter_turns(lines: Sequence[str]) -> dict[int, str]:
 
 def _may_be_name(name: str) -> bool:
     return len(name.split()) <= LONGEST_NAME and not _SENTENCE.search(name)
-
-
-def _is_written_as_name(name: str) -> bool:
-    words = name.split()
-    return not (words[0][0].islower() or words[-1][0].islower())
 
 
 def _fathom_turns(lines: Sequence[str]) -> dict[int, str]:

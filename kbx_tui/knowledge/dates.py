@@ -13,7 +13,7 @@ from typing import Any
 
 from kbx_tui.knowledge.fields import link_target, stem_of, text_of, texts_of
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.markdown import headings
+from kbx_tui.knowledge.markdown import end_of_top, headings
 
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
@@ -106,8 +106,6 @@ _DATE_LINE = re.compile(
     r"^[ \t>|*_-]*(?:date|datum|日付|日期|日時|開催日時?)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$",
     re.I | re.M,
 )
-_TOP_LINES = 12
-"""Lines at the top of a body in which a line `Date: ...` is that of the document."""
 _TOP_HEADING = re.compile(r"^(?:# (?P<text>[^\n]*)|=++[ \t]*+$)", re.MULTILINE)
 """A heading of level 1, or the line below one."""
 _DIGIT, _YEAR_DIGITS = re.compile(r"\d"), re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d")
@@ -258,11 +256,7 @@ def _date_of_folders(path: str) -> str:
 
 
 def _day_at_top(body: str) -> str:
-    end = -1
-    for _ in range(_TOP_LINES):
-        if (end := body.find("\n", end + 1)) < 0:
-            break
-    for match in _DATE_LINE.finditer(body, 0, end if end >= 0 else len(body)):
+    for match in _DATE_LINE.finditer(body, 0, end_of_top(body)):
         if iso := iso_date(match[1]) or _day_in(_folded(match[1])):
             return iso
     if not _may_have_dated_heading(body):

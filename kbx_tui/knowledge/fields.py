@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kbx_tui.knowledge.folding import WORD, fold, name_key, slug
-from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import end_of_top, strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee, Document
+from kbx_tui.knowledge.turns import is_written_as_name
 
 ALIAS_KEYS = frozenset(
     {
         "alias", "aliases", "also_known_as", "also known as", "also_called", "also called",
         "codename", "codenames", "codename/also called", "nickname", "nicknames", "initials",
+        "citekey", "citekeys", "citation_key", "citation-key", "citationkey", "citation key",
     }
 )  # fmt: skip
 ATTENDEE_KEYS = frozenset(
@@ -153,6 +155,24 @@ def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
                 if previous is None or (attendee.email and not previous.email):
                     by_name[identity] = attendee
     return tuple(by_name.values())
+
+
+_ATTENDEE_LINE = re.compile(
+    r"^[ \t>*_-]*(?:attendees|participants|(?P<several>present|anwesend|présents)"
+    r"|teilnehme(?:r|nde|r[*:_]?innen)|asistentes|参加者|出席者)"
+    r"[*_]*[ \t]*[:：][*_]*[ \t]*(?P<names>[^\W\d_][^\n]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def attendee_line(body: str) -> dict[str, str]:
+    """Return who attended as a property if a line at the top says so: `Attendees: Ann Lee, Bo`."""
+    line = _ATTENDEE_LINE.search(body, 0, end_of_top(body))
+    if line is None or "[[" in line["names"]:  # links say it already
+        return {}
+    names = [attendee.name for attendee in _attendees(line["names"])]
+    is_list = len(names) > (1 if line["several"] else 0)
+    return {"attendees": line["names"]} if is_list and all(map(is_written_as_name, names)) else {}
 
 
 def references_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:

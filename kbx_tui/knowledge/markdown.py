@@ -271,6 +271,19 @@ def headings(body: str) -> tuple[Heading, ...]:
     return outline(body).headings if scanned is None else scanned
 
 
+TOP_LINES = 12
+"""Lines at the top of a body in which a line such as `Date: ...` is a property of the document."""
+
+
+def end_of_top(body: str) -> int:
+    """Return the offset at which the top of a body ends."""
+    end = -1
+    for _ in range(TOP_LINES):
+        if (end := body.find("\n", end + 1)) < 0:
+            return len(body)
+    return end
+
+
 def states_title(body: str, title: str) -> bool:
     key = name_key(title)
     return any(name_key(heading.text) == key for heading in headings(body))

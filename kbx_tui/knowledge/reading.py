@@ -21,6 +21,7 @@ from kbx_tui.knowledge.dates import DailyNotes, date_of
 from kbx_tui.knowledge.decoding import BINARY, content_hash, decode
 from kbx_tui.knowledge.fields import (
     aliases_of,
+    attendee_line,
     attendees_of,
     document_id,
     dotted_place,
@@ -89,7 +90,7 @@ def parse_document(
     kind, subtype = kind_of(place, properties)
     entity = is_entity_kind(kind, entity_types)
     title = title_of(path, front.values, front.body, entity=entity, titles=conventions.titles)
-    attendees = attendees_of(properties)
+    attendees = attendees_of({**attendee_line(front.body), **properties})
     is_meeting = kind == "meeting" or len(attendees) > 1
     problems = []
     if note:

@@ -81,11 +81,13 @@ def read_topics(store: Store) -> Topics:
     bodies = store.mapping("documents", "path", "body", "contains(body, '::')")
     rows = store.rows("documents", list(_OUTLINED)).sort_by("path").to_pylist()
     decode = msgspec.json.decode
-    decoded = ({**row, "frontmatter": decode(row["frontmatter"])} for row in rows)
-    return Topics([_outline(row, bodies.get(row["path"], "")) for row in decoded])
+    for row in rows:
+        row["frontmatter"] = decode(row["frontmatter"])
+        row["attendees"] = tables.attendees_from(row["attendees"])
+    return Topics([_outline(row, bodies.get(row["path"], "")) for row in rows])
 
 
-_OUTLINED = ("path", "title", "kind", "aliases", "tags", "links", "frontmatter")
+_OUTLINED = ("path", "title", "kind", "aliases", "tags", "links", "frontmatter", "attendees")
 
 
 def _outline(row: dict[str, Any], body: str) -> NoteOutline:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -97,11 +97,6 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
         for (start, speaker), end in zip(places, bounds, strict=True)
         if speaker
     ]
-
-
-def speakers_of(body: str, attendees: Iterable[str]) -> Iterator[str]:
-    """Yield who speaks in a meeting, as written, each once."""
-    yield from dict.fromkeys(turn.speaker for turn in turns_of(body, attendees))
 
 
 def _are_two_of(names: Iterable[str], attendees: Iterable[str]) -> bool:

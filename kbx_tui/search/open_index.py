@@ -206,7 +206,11 @@ class IndexGeneration:
         named = {name: self._ids_of(name) for name in filters.values("@")}
         with_words, said = self.words.rows_with_phrase, filters.values("said")
         rows_said = lambda name: self.speakers.rows(name)  # noqa: E731  # made only where needed
-        cited = {name: self._cited(name) for name, ids in named.items() if not ids}
+        cited = {
+            name: [row for row, _ in self.known_items.find(name)]
+            for name, ids in named.items()
+            if not ids
+        }
         flags, scope = find_scope(
             self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows, cited
         )
@@ -218,11 +222,6 @@ class IndexGeneration:
 
     def _ids_of(self, name: str) -> list[str]:
         return [entity.id for entity in self.entity_names.named(name)]
-
-    def _cited(self, key: str) -> list[int]:
-        """Return the pages with a citation key: `@lee2021` where no entity is called so."""
-        keys = (key, f"@{key}")
-        return [row for each in keys for row, kind in self.known_items.find(each) if kind != "date"]
 
     def _unknown(self, name: str) -> UnknownName:
         for similar in self.entity_names.find(name, 1):

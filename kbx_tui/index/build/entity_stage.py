@@ -44,15 +44,7 @@ _TEAM_KEY = '"team"'
 
 
 def topic_rules(settings: Settings) -> TopicRules:
-    chosen = settings.entities
-    return TopicRules(
-        chosen.tags,
-        chosen.hubs,
-        chosen.maps,
-        chosen.folders,
-        chosen.properties,
-        chosen.names,
-    )
+    return msgspec.convert(settings.entities, TopicRules, from_attributes=True)
 
 
 def parse_topics(root: Path, settings: Settings) -> tuple[Topics, list[Entity]]:

@@ -72,8 +72,8 @@ def find_scope(
 
     `named` has the ids of the entities with each name in a typed filter. `rows_with` returns the
     documents with words one after the other, `rows_said` those in which someone speaks,
-    `rows_having` those that a filter by a property matches, and `cited` those by a citation key in
-    place of an entity's name. Words in quotation marks that no
+    `rows_having` those that a filter by a property matches, and `cited` has those that the name of
+    no entity means, such as a citation key. Words in quotation marks that no
     document in scope has are ignored. All filtered columns are in memory; no table is read.
     """
     filters = filters or Filters()

@@ -266,9 +266,13 @@ def read_as_markdown(body: str) -> str:
     return body[: next(islice(line_ends, MAX_LINES - 1, None))]
 
 
-@lru_cache(maxsize=1)  # title, date and row of a page ask in turn
 def headings(body: str) -> tuple[Heading, ...]:
-    scanned = scan_headings(read_as_markdown(body))
+    return _headings_in(read_as_markdown(body))
+
+
+@lru_cache(maxsize=1)  # title, date and row of a page ask in turn
+def _headings_in(body: str) -> tuple[Heading, ...]:
+    scanned = scan_headings(body)
     return outline(body).headings if scanned is None else scanned
 
 

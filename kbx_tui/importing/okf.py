@@ -112,12 +112,9 @@ def _index(pages: list[tuple[str, Document]]) -> str:
             folder = parent
             lines += ["", f"## {parent}", ""]
         title = _MARKUP.sub(" ", document.title).strip() or name
-        lines.append(f"- [{title}]({_IN_ADDRESS.sub(_encoded, name)})")
+        address = _IN_ADDRESS.sub(lambda match: quote(match[0]), name)
+        lines.append(f"- [{title}]({address})")
     return "\n".join(lines) + "\n"
-
-
-def _encoded(match: re.Match[str]) -> str:
-    return quote(match[0])
 
 
 RESERVED = frozenset({"index.md", "log.md"})

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 HAS_UNIX = hasattr(os, "fork")
 
@@ -34,7 +33,7 @@ def opened_path(handle: int) -> str | None:
     """Return where an open file or folder is, without links; None where no system call says so."""
     with suppress(OSError):
         if sys.platform == "linux":
-            return str(Path(f"/proc/self/fd/{handle}").readlink())
+            return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 - faster than Path
         if sys.platform == "darwin":
             import fcntl
 

@@ -205,11 +205,17 @@ class IndexGeneration:
         named = {name: self._ids_of(name) for name in filters.values("@")}
         with_words, said = self.words.rows_with_phrase, filters.values("said")
         rows_said = lambda name: self.speakers.rows(name)  # noqa: E731  # made only where needed
+        cited = {
+            name: [row for row, _ in self.known_items.find(name)]
+            for name, ids in named.items()
+            if not ids
+        }
         flags, scope = find_scope(
-            self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows
+            self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows, cited
         )
         silent = (self._silent(name) for name in said if not self.speakers.labels(name))
-        unknown = (*(self._unknown(name) for name, ids in named.items() if not ids), *silent)
+        nobody = (name for name, ids in named.items() if not (ids or cited[name]))
+        unknown = (*map(self._unknown, nobody), *silent)
         scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
         return self._scopes.put((path, filters), scoped)
 

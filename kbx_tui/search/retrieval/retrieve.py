@@ -97,6 +97,7 @@ MOST_WORDS = 16
 """Words of a query in which titles are looked for: a longer one is a text."""
 FORMS_FROM = 5
 """Documents that a misspelt word is compared with for each word it may be."""
+_UMLAUT = re.compile("([aou])e")
 _WITH_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})")
 _KNOWN_BY: Mapping[str, str] = {"role": "role", "fuzzy": "similar name"}
 """What a query gives of an entity by which its page is found, if not its name."""
@@ -491,14 +492,20 @@ class _Search:
         """Return the word of a document that a folded word is a misspelling of, or nothing.
 
         A word that a document holds is not misspelt, nor one that the model has a token for, as it
-        has for most words of its language. `gw217` is `gw-217`, if that is what documents hold.
+        has for most words of its language. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that
+        is what documents hold.
         """
         generation, most = self._generation, errors_in(word)
         words, titles = generation.words, generation.snapshot.titles
         if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
             parted = "-".join(number.groups())
             return parted if len(words.rows_with_phrase(parted)) else ""
-        if not most or not (word.isalpha() and has_topic([word])) or words.is_held(word):
+        if not (word.isalpha() and has_topic([word])) or words.is_held(word):
+            return ""
+        plain = _UMLAUT.sub(r"\1", word)
+        if plain != word and words.is_held(plain):
+            return plain
+        if not most:
             return ""
         if is_common_word(word) or (not self._request.fast and self._query_vectors.is_token(word)):
             return ""

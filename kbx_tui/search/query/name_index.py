@@ -98,6 +98,12 @@ class NameIndex:
             found.first_names[ranges[number][0]] = people
         return found
 
+    def are_in_roles(self, words: Sequence[str]) -> Sequence[bool]:
+        """Return for each folded word whether a role or team holds it, or another form of it."""
+        hashes = np.array([key_hash(stem(word)) for word in words], np.uint64)
+        found = {number for number, _, _ in _places(self._stored.stems.hashes, hashes)}
+        return [number in found for number in range(len(words))]
+
     def role_holders(self, role: Words) -> list[int]:
         stored = self._stored
         found = stored.roles.find(key_hash(" ".join(role)))

@@ -307,7 +307,10 @@ class _QueryNames:
         A shorter name in it is a part of the role: that of a team called Support.
         """
         query = self.query
-        for index, size in query.ranges(range(LONGEST_ROLE, 0, -1)):
+        in_roles = self._name_index.are_in_roles(query.folded)
+        for index, size in query.ranges(range(LONGEST_ROLE, 0, -1) if any(in_roles) else ()):
+            if not all(in_roles[index : index + size]):
+                continue
             first = index - 1 if query.before(index) in ARTICLES else index
             if not query.is_asked_about(first, size + index - first):
                 continue
@@ -486,7 +489,9 @@ class _QueryNames:
         """
         people = [m for m in self.matches if self._types[m.entity] == "person"]
         spans = [(match.start, match.end) for match in people if match.named]
-        doubtful = [match for match in people if match.signal.score == HINT] if spans else []
+        doubtful = [match for match in people if match.signal.score == HINT]
+        if not (spans and doubtful):
+            return
         index_of = {word.end: index for index, word in enumerate(self.query.words)}
         for match in (*doubtful, *reversed(doubtful)):
             index = index_of[match.end]

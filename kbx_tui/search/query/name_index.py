@@ -176,10 +176,6 @@ class NamePriors:
         is_likelier = probability < LIKELIER and self._is_used_as_word(word)
         return word in self.votes and (is_likelier or probability <= WORD_UP_TO)
 
-    def is_hardly_name(self, word: str) -> bool:
-        """Return whether a word is so rarely a name that one sign in the query is not enough."""
-        return self.probability(word) <= WORD_UP_TO
-
     def is_likelier_word(self, word: str) -> bool:
         return self.probability(word) < LIKELIER if word in self.votes else is_common_word(word)
 

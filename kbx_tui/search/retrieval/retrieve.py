@@ -93,15 +93,15 @@ class Retriever:
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
         """Start embedding the query in the background, before the index is opened or refreshed.
 
-        If `top_k` needs only the query without names, and the names are found quickly, that query
-        is embedded instead: two runs of the model slow each other down. Raises EmbeddingError.
+        If `top_k` needs only the query without names, that query is embedded instead, unless names
+        are not found quickly: two runs of the model slow each other down. Raises EmbeddingError.
         """
         if request.fast:
             return
         as_typed = top_k is None or top_k.uses_query_as_typed
         query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
-            matches, entities = generation.names_if_ready(query), generation.snapshot.entities
+            matches, entities = generation.names(query, if_ready=True), generation.snapshot.entities
             is_usual = generation.words.is_usual
             query = NamedQuery.of(query, matches, entities, is_usual).document_query
         self._query_vectors.begin(query)
@@ -315,9 +315,7 @@ class _Search:
     def _find_names(self, query: str) -> NamedQuery:
         generation, names = self._generation, list[NameMatch]()
         if not self._request.fast:
-            undated = self._dates.blanked(query)
-            recent = generation.pass_one.get(undated)
-            names = list(recent[0] if recent else generation.entity_pass.names.find(undated))
+            names = list(generation.names(self._dates.blanked(query)))
         entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.things or named.asked_for:
@@ -345,13 +343,13 @@ class _Search:
         """
         generation, named, nearest = self._generation, self._named, None
         undated = self._dates.blanked(named.text)
-        if recent := generation.pass_one.get(undated):
-            return recent[1]
+        if (recent := generation.pass_one.get(undated)) is not None:
+            return recent
         facts = generation.facts.find(undated)
         if self._vectors is not None:
             nearest = partial(self._nearest_profiles, self._vectors)
         candidates = generation.entity_pass.find(undated, named.matches, facts, nearest)
-        return generation.pass_one.put(undated, (named.matches, candidates))[1]
+        return generation.pass_one.put(undated, candidates)
 
     def _nearest_profiles(
         self, vectors: VectorMatrix

@@ -100,7 +100,7 @@ class OpenIndex:
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
-PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
+PASS_ONE_KEPT = 256
 PATIENCE = 10.0
 """Pause before changed vectors are reread, as a multiple of the duration of the last read."""
 
@@ -153,9 +153,7 @@ class IndexGeneration:
         return True
 
     def _clear_pass_one(self) -> None:
-        self.pass_one = LruCache[str, tuple[EntityCandidate, ...]](
-            PASS_ONE_KEPT, seconds=PASS_ONE_SECONDS
-        )
+        self.pass_one = LruCache[str, tuple[EntityCandidate, ...]](PASS_ONE_KEPT)
 
     def vectors(self, *, model: str, dimension: int) -> VectorMatrix:
         """Return the vectors of this generation. Raises IndexForeign if another model made them."""

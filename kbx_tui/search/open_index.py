@@ -99,12 +99,9 @@ class OpenIndex:
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
-PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
+PASS_ONE_KEPT = 256
 PATIENCE = 10.0
 """Pause before changed vectors are reread, as a multiple of the duration of the last read."""
-
-
-PassOne = tuple[Sequence[NameMatch], tuple[EntityCandidate, ...]]
 
 
 class IndexGeneration:
@@ -127,6 +124,7 @@ class IndexGeneration:
         self._scored_documents: LruCache[Scope, ScoredDocuments] = LruCache(SCOPES_KEPT)
         self._vectors: VectorMatrix | None = None
         self._vectors_read = self._reading_took = 0.0
+        self._names = LruCache[str, Sequence[NameMatch]](PASS_ONE_KEPT)
         self._clear_pass_one()
 
     @property
@@ -154,7 +152,7 @@ class IndexGeneration:
         return True
 
     def _clear_pass_one(self) -> None:
-        self.pass_one: LruCache[str, PassOne] = LruCache(PASS_ONE_KEPT, seconds=PASS_ONE_SECONDS)
+        self.pass_one = LruCache[str, tuple[EntityCandidate, ...]](PASS_ONE_KEPT)
 
     def vectors(self, *, model: str, dimension: int) -> VectorMatrix:
         """Return the vectors of this generation. Raises IndexForeign if another model made them."""
@@ -173,12 +171,13 @@ class IndexGeneration:
         words = self.words
         return EntityPass(self.snapshot, words.texts_with, words.usual_language)
 
-    def names_if_ready(self, query: str) -> Sequence[NameMatch]:
-        """Return the names in a query; empty unless they can be found without building an index."""
-        if recent := self.pass_one.get(query):
-            return recent[0]
-        was_used = "entity_pass" in vars(self)
-        return self.entity_pass.names.find_full_names(query) if was_used else ()
+    def names(self, query: str, *, if_ready: bool = False) -> Sequence[NameMatch]:
+        """Return the names in a query; with `if_ready` only if the index of names is built."""
+        if if_ready and "entity_pass" not in vars(self):
+            return ()
+        if (found := self._names.get(query)) is None:
+            found = self._names.put(query, self.entity_pass.names.find(query))
+        return found
 
     @cached_property
     def words(self) -> Bm25Index:

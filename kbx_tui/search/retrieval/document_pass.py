@@ -117,7 +117,7 @@ class DocumentPass:
         )
 
 
-TITLES_READ = 200
+TITLES_READ = 50
 """Documents with all words of a query whose titles are read, those with the highest BM25."""
 
 

@@ -5,8 +5,8 @@
 Each FOLDER holds `pairs.tsv` or a door set (`drafts.jsonl`), as `benchmarks.similarity judge` reads
 them. Of a door set, each draft with each other fact of its entity counts as different, with a tenth
 of the weight: so the weights know how rare a relation is on a page. Multinomial logistic
-regression, drawn to what the pair model says alone. Prints the measures of each folder with the
-weights fitted without it, then the weights fitted on all, as `WEIGHTS` of
+regression, with a penalty on departing from the pair model alone. Prints the measures of each
+folder with the weights fitted without it, then the weights fitted on all, as `WEIGHTS` of
 `kbx_tui/similarity/judging.py`.
 """
 

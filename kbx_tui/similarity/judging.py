@@ -56,6 +56,10 @@ CERTAIN = 0.6
 """Certainty from which texts judged different need no look; docs/similarity.md has the share of
 conflicts among them."""
 
+ALIKE = 0.5
+"""Lowest likeness, by meaning, words or letters, of texts that may say the same: the model takes a
+word that both begin with for more than it is (`Left the union`, `is left-handed`)."""
+
 UNLIKELY = 0.05
 """Factor of a probability that rules speak against: they, too, are sometimes wrong."""
 
@@ -167,6 +171,8 @@ def judge(
         likely[3] *= UNLIKELY
     likely /= likely.sum()
     chosen = int((COSTS @ likely).argmin())
+    if chosen < 2 and max(signals.cosine, signals.tokens, signals.spelling) < ALIKE:
+        chosen = 3
     return pair.judgement(LABELS[chosen], round(float(likely[chosen]), 3))
 
 

@@ -318,7 +318,7 @@ class SimilarityMatch:
     @property
     def is_similar(self) -> bool:
         """Whether the two texts say the same: the threshold is reached, and nothing against it."""
-        return self.pair.covers(self.threshold)
+        return self.score >= self.threshold and self.pair.covers(self.threshold)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,8 @@ class SimilarityEngine:
                 passages = self._passages(candidate, scope, scale, comparison)
                 comparison = comparison.joined_with(passages)
             shown, nearest = shown_matches(comparison.matches, limit), comparison.nearest
+            pairs = self.judge([match.judged_pair for match in shown])
+            shown = tuple(replace(m, pair=pair) for m, pair in zip(shown, pairs, strict=True))
             check = SimilarityCheck(
                 query=candidate.text,
                 scope=scope.as_dict(),

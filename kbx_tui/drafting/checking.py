@@ -25,7 +25,7 @@ from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
-from kbx_tui.similarity.judging import CERTAIN, DUPLICATE
+from kbx_tui.similarity.judging import DUPLICATE
 from kbx_tui.similarity.pair_score import (
     FLOOR,
     MAX_TEXT,
@@ -43,6 +43,8 @@ NEAREST = 6
 """Known texts of a draft that the pair model is asked about, those with the highest scores."""
 OTHERS = 2
 """Most facts of other entities that the pair model is asked about: those that look the same."""
+SHOWN_BELOW = 0.9
+"""Certainty below which a text is shown that is judged to say something else, and shares words."""
 UNRELATED = 2
 """The most of the nearest that share no word with the draft and are not near it by vector: an
 update in other words (`Has moved to Lund`) is among the first, and each costs time."""
@@ -135,7 +137,12 @@ def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[Draf
         for check in checks
         for known in (*_deciding(check), *_alike_of_others(check))
     }
-    judged = engine.judge([_with_key(known) for known in asked.values()])
+    judged = engine.judge(
+        [
+            known.judged_pair if isinstance(known, SimilarityMatch) else known.pair
+            for known in asked.values()
+        ]
+    )
     pairs = dict(zip(asked, judged, strict=True))
     notes = (engine.judging_note,) if engine.judging_note else ()
     return [
@@ -183,13 +190,6 @@ def _is_named_field(text: str, known: SimilarityMatch | BatchMatch) -> bool:
     return not key.isdisjoint(analyse_words(text).content)
 
 
-def _with_key(known: SimilarityMatch | BatchMatch) -> PairSimilarity:
-    """Return the pair to judge: the value of a field says something only after its key."""
-    if isinstance(known, BatchMatch) or not known.field:
-        return known.pair
-    return replace(known.pair, right=f"{known.field.replace('_', ' ')}: {known.text}")
-
-
 def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> DraftCheck:
     matches = [
         replace(match, known=replace(match.known, pair=pairs.get(id(pair), pair)))
@@ -212,7 +212,7 @@ def _says_something(match: DraftMatch) -> bool:
     pair = match.known.pair
     if (judged := pair.judged) is None:
         return False
-    is_doubtful = judged.certainty < CERTAIN and is_near(pair)
+    is_doubtful = judged.certainty < SHOWN_BELOW and is_near(pair)
     return judged.relation != "different" or is_doubtful
 
 

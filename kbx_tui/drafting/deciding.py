@@ -8,7 +8,7 @@ certain that it says something else.
 |---|---|---|
 | exact, or an earlier draft says the same | skip | skip |
 | duplicate | skip, or merge if the draft has more words | skip; tick an open item that is done |
-| refines | merge; skip if the draft says less | skip; tick |
+| refines | merge; skip if the draft says less | create; skip if it says less; tick |
 | conflict | supersede; skip if the draft is older | create; tick |
 | none of these, but as similar as a duplicate | create | skip |
 | no match | create | create |
@@ -32,7 +32,7 @@ from kbx_tui.drafting.texts import merged_text, one_sentence
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity.compared_words import analyse_words, word_set
-from kbx_tui.similarity.conflict_guard import NEGATION
+from kbx_tui.similarity.conflict_guard import CHANGE, NEGATION
 from kbx_tui.similarity.judging import CERTAIN
 from kbx_tui.similarity.pair_score import FLOOR, is_near, require_threshold
 
@@ -154,7 +154,7 @@ def _is_surely_new(check: DraftCheck) -> bool:
     else. So it takes an entity of which nothing is known, or a text that adds to what may be many
     and is far from all else.
     """
-    if any(pattern.search(check.text) for pattern in (_HEDGED, _CHANGED, _LIMITED)):
+    if any(pattern.search(check.text) for pattern in (_HEDGED, CHANGE, _LIMITED)):
         return False
     is_addition = check.draft.kind == "open_item" or _ADDS.match(check.text)
     return check.closest is None or (bool(is_addition) and check.closest < APART)
@@ -193,7 +193,9 @@ def _decide_near(check: DraftCheck, match: DraftMatch) -> Verdict:
     if not _has_same_kind(check, match):
         if _is_done_by(check, match):
             return Verdict(state, Choice("tick", ids), False, f"{said} is done", match)
-        proposal = Choice("create" if relation == "conflict" else "skip")
+        says_more = _count_words(check.text) > _count_words(f"{known.field} {known.text}")
+        adds = says_more and (relation == "refines" or known.field)
+        proposal = Choice("create" if relation == "conflict" or adds else "skip")
         return Verdict(state, proposal, False, reason, match)
     if relation == "conflict":
         if check.draft.date and check.draft.date < known.date:
@@ -236,11 +238,6 @@ _LIMITED = re.compile(
 )
 """Words of a text that takes back a part of what it says."""
 _BREAK = re.compile(r"[,;:(–—]|[.!] ")
-_CHANGED = re.compile(
-    r"(?i)\b(?:now|no longer|not any ?more|any ?more|instead|from (?:today|now|tomorrow)|as of"
-    r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
-)
-"""Words of a text that says what is otherwise than before."""
 
 
 def _goes_on_from(check: DraftCheck, match: DraftMatch) -> bool:
@@ -254,7 +251,7 @@ def _goes_on_from(check: DraftCheck, match: DraftMatch) -> bool:
     if not _is_placed(check) or match.known.relation != "refines" or len(breaks) <= before:
         return False
     repeated, added = text[: breaks[before]], text[breaks[before] :]
-    is_doubtful = _HEDGED.search(text) or _CHANGED.search(text) or _LIMITED.search(added)
+    is_doubtful = _HEDGED.search(text) or CHANGE.search(text) or _LIMITED.search(added)
     return _statement(repeated) == _statement(known) and not is_doubtful
 
 

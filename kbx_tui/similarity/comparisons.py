@@ -215,8 +215,13 @@ class FieldValues:
     def __init__(self, index: OpenIndex, entities: Sequence[Entity]) -> None:
         self._index, self._pages = index, {entity.path: entity for entity in entities}
 
-    def of(self, entity: Entity) -> list[FieldValue]:
-        return self._read([entity.path])[:MAX_COMPARED] if entity.path else []
+    def of(self, entities: Collection[Entity]) -> dict[str, list[FieldValue]]:
+        """Return the values of each entity, by its id."""
+        found = defaultdict[str, list[FieldValue]](list)
+        for value in self._read(sorted({entity.path for entity in entities if entity.path})):
+            if len(of_one := found[value.entity.id]) < MAX_COMPARED:
+                of_one.append(value)
+        return found
 
     def near(self, text: str) -> list[FieldValue]:
         """Return the values of all entities with the most words in common with a text."""
@@ -238,6 +243,8 @@ class FieldValues:
         return values, rows_of_word
 
     def _read(self, paths: Sequence[str]) -> list[FieldValue]:
+        if not paths:
+            return []
         where = is_one_of("path", paths) if len(paths) <= MAX_LISTED else "path != ''"
         table = self._index.store.rows("documents", ["path", "frontmatter"], where)
         values = []

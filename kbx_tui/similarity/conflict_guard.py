@@ -1,6 +1,6 @@
 """The conflict guard: finds contradictions between two similar texts by rules. Pure, no model.
 
-Numbers, units, frequencies, dates, names, negation and opposites. Both texts must mention the
+Numbers, units, dates, names, negation and opposites. Both texts must mention the
 aspect: `3 killed` and `killed` is an omission, `3 killed` and `5 killed` a conflict. What one text
 negates, the other must affirm: `not eating grass` and `eating grass`.
 """
@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -25,10 +24,11 @@ from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
 from kbx_tui.similarity.numbers_and_dates import Quantity, TemporalExpression
 
 ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite", "order", "value"]
-"""The guard finds the first six and, of frequencies, `value`; a judgement `order` and `value`."""
+"""The guard finds the first six, a judgement `order` and `value`."""
 
 COMMON_GROUND = 0.6
-"""Dice coefficient, 0..1, that the remaining words must reach for names to count as exchanged."""
+"""Share, 0..1, of the other words of the shorter text that the longer one must have for names to
+count as exchanged: `Lives in Kyoto`, `Lives in Osaka, nine hours ahead of us`."""
 
 SHORTEST_NEGATED = 4
 """Letters of a word that may be negated by a prefix: `intend` is not the opposite of `tend`,
@@ -44,6 +44,11 @@ NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
     r"|cannot|without|[a-z]+n['’]t)\b"
 )
+CHANGE = re.compile(
+    r"(?i)\b(?:now|no longer|not any ?more|any ?more|instead|from (?:today|now|tomorrow)|as of"
+    r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
+)
+"""Words of a text that says what is otherwise than before."""
 _DENIAL = re.compile(
     NEGATION.pattern + r"|\b(?:unable to|(?:fail|refuse)(?:s|d|ed)? to|no longer able to"
     r"|(?:stop(?:s|ped)?|quits?|ceased?|(?:gave|gives?|given) up)(?= \w+ing\b))"
@@ -77,10 +82,6 @@ class Claims:
     def quantities(self) -> tuple[Quantity, ...]:
         dates = [(time.start, time.end) for time in self.times]
         return numbers_and_dates.find_quantities(self.text, dates)
-
-    @cached_property
-    def frequencies(self) -> dict[Decimal, str]:
-        return numbers_and_dates.find_frequencies(self.text)
 
     @cached_property
     def names(self) -> tuple[ProperName, ...]:
@@ -136,13 +137,6 @@ def _is_one_long_number(left: str, right: str) -> bool:
     return ours == theirs and len(ours) >= LONG_NUMBER
 
 
-def _frequencies(left: Claims, right: Claims) -> list[Conflict]:
-    ours, theirs = left.frequencies, right.frequencies
-    if not (ours and theirs) or ours.keys() & theirs.keys():
-        return []
-    return [Conflict("value", ", ".join(ours.values()), ", ".join(theirs.values()))]
-
-
 def _names(left: Claims, right: Claims) -> list[Conflict]:
     if not (left.names and right.names):
         return []
@@ -150,8 +144,8 @@ def _names(left: Claims, right: Claims) -> list[Conflict]:
     if not 0 < len(left_only) == len(right_only) <= MAX_EXCHANGED_NAMES:
         return []
     one, other = analyse_words(left.text).content, analyse_words(right.text).content
-    others = len(one) + len(other) - len(left_only) - len(right_only)
-    if 2 * len(one & other) < COMMON_GROUND * others:
+    others = min(len(one) - len(left_only), len(other) - len(right_only))
+    if not one & other or len(one & other) < COMMON_GROUND * others:
         return []
     return [Conflict("name", _listed(left_only), _listed(right_only))]
 
@@ -210,7 +204,7 @@ def _is_negated(word: str, plain: str) -> bool:
     return word.endswith("less") and plain == word.removesuffix("less") + "ful"
 
 
-_GUARDS = (_dates, _numbers, _frequencies, _names, _negation, _opposites)
+_GUARDS = (_dates, _numbers, _names, _negation, _opposites)
 
 
 def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:

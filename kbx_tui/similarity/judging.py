@@ -1,7 +1,7 @@
 """What two texts say of each other: the same, more, a contradiction or something else. Pure.
 
-The pair model gives probabilities, and rules exclude what the words rule out and give the reason.
-The relation is the one with the lowest expected cost. Without the model, the score decides.
+The pair model gives probabilities, which are weighed with what the words and the vectors say. The
+relation is the one with the lowest expected cost. Without the model, the score decides.
 """
 
 from __future__ import annotations
@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 
 from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.similarity.compared_words import (
-    ABBREVIATIONS,
-    analyse_words,
-    word_set,
-)
+from kbx_tui.similarity.compared_words import ABBREVIATIONS, Signals, analyse_words, word_set
 from kbx_tui.similarity.conflict_guard import (
+    CHANGE,
     KEY,
     Claims,
     Conflict,
@@ -35,7 +32,7 @@ from kbx_tui.similarity.conflict_guard import (
     find_conflicts,
 )
 from kbx_tui.similarity.numbers_and_dates import Quantity
-from kbx_tui.similarity.word_order import is_converse, is_exchanged, without_common_ends
+from kbx_tui.similarity.word_order import is_exchanged, without_common_ends
 
 Probabilities = NDArray[np.float32]
 """Shape (4,), in the order of `LABELS`."""
@@ -43,10 +40,10 @@ Probabilities = NDArray[np.float32]
 COSTS = np.array(
     [
         # true: same, refines, conflict, different
-        [0.0, 0.5, 2.5, 2.0],  # judged the same: an update or a new fact is lost
-        [0.5, 0.0, 2.5, 2.0],  # judged to refine: likewise
+        [0.0, 0.5, 2.0, 1.5],  # judged the same: an update or a new fact is lost
+        [0.5, 0.0, 2.0, 1.5],  # judged to refine: likewise
         [1.0, 1.0, 0.0, 1.0],  # judged a conflict: a needless question
-        [1.0, 1.0, 1.5, 0.0],  # judged different: a repetition, or a second fact that contradicts
+        [1.0, 1.0, 1.2, 0.0],  # judged different: a repetition, or a second fact that contradicts
     ]
 )
 """Cost of each judgement for each truth, in questions; docs/similarity.md has what follows."""
@@ -55,16 +52,38 @@ DUPLICATE, SAME_TOPIC = 0.85, 0.6
 """Lowest scores of duplicates (the calibrated point of best F1), and of texts that speak of the
 same thing: without the model, a contradiction counts from there."""
 
-CERTAIN = 0.9
+CERTAIN = 0.6
 """Certainty from which texts judged different need no look; docs/similarity.md has the share of
 conflicts among them."""
-
-UNLIKELY = 0.05
-"""Factor of a probability that rules speak against: they, too, are sometimes wrong."""
 
 ALIKE = 0.5
 """Lowest likeness, by meaning, words or letters, of texts that may say the same: the model takes a
 word that both begin with for more than it is (`Left the union`, `is left-handed`)."""
+
+UNLIKELY = 0.05
+"""Factor of a probability that rules speak against: they, too, are sometimes wrong."""
+
+WEIGHTS = np.array(
+    [
+        # to: same, refines, conflict, different
+        [0.95, -0.07, 0.08, 0.05],  # logarithm of the probability of the same
+        [0.01, 0.78, 0.22, -0.02],  # of refines
+        [0.42, -0.13, 0.78, -0.08],  # of conflict
+        [0.44, 0.30, -0.18, 0.43],  # of different
+        [-0.27, 0.49, -0.04, -0.15],  # these, times the share of words not in common
+        [0.22, 0.09, -0.20, -0.11],
+        [-0.18, -0.05, -0.01, 0.24],
+        [-0.43, -0.19, 0.48, 0.15],
+        [1.06, -0.57, -0.18, -0.30],  # of any pair
+        [2.30, 0.43, 0.25, -2.98],  # cosine of the vectors
+        [0.10, -0.32, 0.27, -0.05],  # share of words in common
+        [-1.31, -0.90, 1.08, 1.13],  # something in the words contradicts
+        [-0.46, -0.52, 0.68, 0.29],  # the newer text tells of a change
+    ]
+)
+"""What speaks for each relation, and how much; `scripts/calibrate_judge.py` fits them on labelled
+pairs. The model alone takes what says one thing in other words for a contradiction or for something
+else, the more so the fewer words are shared; vectors know better."""
 
 
 class KeyUse(NamedTuple):
@@ -92,12 +111,6 @@ ONE_VALUED = word_set(
     price salary status deadline venue"""
 )
 """Last words of keys that have one value at a time, however a base uses them."""
-
-MANY_VALUED = word_set(
-    """chair cochair co-chair co-lead tech-lead member maintainer reviewer approver contributor
-    language tool skill customer client friend hobby child sibling partner tag event"""
-)
-"""Last words of keys that have several values at a time, in the singular."""
 
 _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 """Words that leave no room for another."""
@@ -140,34 +153,56 @@ def judge(
     left: str,
     right: str,
     probabilities: Probabilities,
+    signals: Signals,
     use_of: Callable[[str], KeyUse] = lambda key: KeyUse(),
-    *,
-    likeness: float = 1.0,
 ) -> Judgement:
     """Return the judgement of two texts that are not equal, given what the model says of them.
 
-    `use_of` returns how the base uses a folded key that both texts have. `likeness`, 0..1, is the
-    highest of the signals of similarity.
+    The left text is the newer one. `use_of` returns how the base uses a folded key that both have.
     """
     pair = _Pair(left, right, use_of)
     if pair.has_equal_values:
         return Judgement("same", 0.99, "the same in another spelling or format")
-    weights = probabilities * pair.plausible
+    sums = _weighed(pair, probabilities, signals) @ WEIGHTS
+    likely = np.exp(sums - sums.max())
     if pair.are_both_true:
-        weights[3] += probabilities[2]
-    weights /= max(float(weights.sum()), 1e-9)
-    chosen = int((COSTS @ weights).argmin())
-    if chosen < 2 and likeness < ALIKE:
+        likely[3], likely[2] = likely[3] + likely[2], 0.0
+    elif pair.excludes_another:
+        likely[3] *= UNLIKELY
+    likely /= likely.sum()
+    chosen = int((COSTS @ likely).argmin())
+    if chosen < 2 and max(signals.cosine, signals.tokens, signals.spelling) < ALIKE:
         chosen = 3
-    return pair.judgement(LABELS[chosen], round(float(weights[chosen]), 3))
+    return pair.judgement(LABELS[chosen], round(float(likely[chosen]), 3))
+
+
+def weighed(
+    left: str, right: str, probabilities: Probabilities, signals: Signals
+) -> NDArray[np.float64]:
+    """Return what `WEIGHTS` weigh, shape (13,)."""
+    return _weighed(_Pair(left, right), probabilities, signals)
+
+
+def _weighed(pair: _Pair, probabilities: Probabilities, signals: Signals) -> NDArray[np.float64]:
+    logs = np.log(np.maximum(probabilities, 1e-3))
+    return np.array(
+        [
+            *logs,
+            *(logs * (1.0 - signals.tokens)),
+            1.0,
+            signals.cosine,
+            signals.tokens,
+            pair.contradicts,
+            CHANGE.search(pair.left) is not None,
+        ]
+    )
 
 
 def judge_by_rules(left: str, right: str, score: float) -> Judgement:
     """Return the judgement of two texts that are not equal, without the model."""
     pair = _Pair(left, right)
     if score >= SAME_TOPIC and pair.conflicts:
-        is_ruled_out = pair.plausible[2] < 1.0
-        return pair.judgement("different" if is_ruled_out else "conflict", CERTAIN)
+        return pair.judgement("different" if pair.are_both_true else "conflict", CERTAIN)
     return pair.judgement("same" if score >= DUPLICATE else "different", 0.5)
 
 
@@ -199,12 +234,10 @@ class _Pair:
 
     @cached_property
     def has_several_values(self) -> bool:
-        """Whether both texts give the same key, which may have many values at a time."""
-        if self.keys is None or self.keys[0] != self.keys[1]:
+        """Whether both texts give the same key, which has many values at a time in the base."""
+        if self.keys is None or not self.use.has_several_values:
             return False
-        words = self.keys[0].split()
-        is_known = not MANY_VALUED.isdisjoint({words[-1], "-".join(words[-2:])})
-        return is_known or (words[-1] not in ONE_VALUED and self.use.has_several_values)
+        return self.keys[0].split()[-1] not in ONE_VALUED
 
     @cached_property
     def use(self) -> KeyUse:
@@ -223,15 +256,6 @@ class _Pair:
         return self.kinds >= {"date", "number"}
 
     @property
-    def is_another_occasion(self) -> bool:
-        """Whether one text dates a later occasion: `the second review was on 11 May`."""
-        ours, theirs = (
-            {each.figure for each in claims_of(text).quantities if each.measure == "ordinal"}
-            for text in (self.left, self.right)
-        )
-        return "date" in self.kinds and any(number > 1 for number in ours ^ theirs)
-
-    @property
     def has_other_value(self) -> bool:
         """Whether the texts give one key values without a common word."""
         if self.keys is None or self.has_other_key:
@@ -243,7 +267,17 @@ class _Pair:
     @property
     def are_both_true(self) -> bool:
         """Whether what looks like a conflict is a difference."""
-        return self.has_several_values or self.has_other_time or self.is_another_occasion
+        return self.has_several_values or self.has_other_time
+
+    @property
+    def excludes_another(self) -> bool:
+        """Whether what is said leaves no room for another value."""
+        return self.use.has_one_value or self.is_sole
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the words speak against the same and against more of the same."""
+        return bool(self.conflicts) or self.has_other_value or is_exchanged(*self.words)
 
     @property
     def has_other_key(self) -> bool:
@@ -264,22 +298,6 @@ class _Pair:
             and _currencies(self.left) == _currencies(self.right)
             and _is_spelt_alike(_without_formats(ours), _without_formats(theirs))
         )
-
-    @property
-    def plausible(self) -> NDArray[np.float32]:
-        """Factors of the probabilities, shape (4,): what the words leave of each relation."""
-        factors = np.ones(4, np.float32)
-        if self.kinds <= {"opposite"} and is_converse(*self.words):
-            factors[2] = UNLIKELY
-        elif self.conflicts or is_exchanged(*self.words) or self.has_other_value:
-            factors[:2] = UNLIKELY
-        if self.are_both_true:
-            factors[2] = 0.0
-        elif self.has_other_key:
-            factors[2] = UNLIKELY
-        elif self.use.has_one_value or self.is_sole:
-            factors[3] = UNLIKELY
-        return factors
 
     @cached_property
     def runs(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -345,8 +363,7 @@ class _Pair:
             return f"only one says {_quoted(left or right)}"
         both = f"{', '.join(right)} and {', '.join(left)}"
         if self.keys and self.has_several_values:
-            pages = f", as on {self.use.several} pages" if self.use.has_several_values else ""
-            return f"{self.keys[0]} may have several values{pages}: {both}"
+            return f"{self.keys[0]} may have several values, as on {self.use.several} pages: {both}"
         if self.keys and self.has_other_key:
             return f"other attributes: {self.keys[1]} and {self.keys[0]}"
         times = [conflict for conflict in self.conflicts if conflict.kind == "date"]

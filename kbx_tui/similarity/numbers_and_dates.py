@@ -1,4 +1,4 @@
-"""Numbers with their units, frequencies, dates and times in a text, as comparable values. Pure.
+"""Numbers with their units, dates and times in a text, as comparable values. Pure.
 
 `3 days` equals `72 hours`, `5 kg` does not equal `5 g`. A number without a unit matches any unit,
 and a rounded measure matches the exact one (`0.44 percent`, `0.4 %`). `17 March 2026` has a year, a
@@ -198,38 +198,6 @@ def _from_words(match: re.Match[str]) -> Quantity | None:
 
 def _unit(word: str) -> tuple[str, str]:
     return _UNITS.get(word) or _UNITS.get(word.removesuffix("s")) or ("", "1")
-
-
-_HOURS = {"hour": 1, "day": 24, "night": 24, "week": 168, "fortnight": 336, "month": 730,
-          "quarter": 2190, "year": 8760}  # fmt: skip
-_ADVERBS = {"hourly": 1, "daily": 24, "nightly": 24, "weekly": 168, "biweekly": 336,
-            "fortnightly": 336, "monthly": 730, "quarterly": 2190, "yearly": 8760,
-            "annually": 8760}  # fmt: skip
-_TIMES = {word: str(number) for word, number in NUMBER_WORDS.items()} | {
-    "other": "2", "once": "1", "twice": "2",
-}  # fmt: skip
-_FREQUENCY = re.compile(
-    rf"(?i)\b(?:(?P<adverb>{'|'.join(_ADVERBS)})|(?:every|each) (?:(?P<step>\w+) )?(?P<every>"
-    rf"{'|'.join(_HOURS)})s?|(?P<times>once|twice|\w+(?= times))(?: times)? (?:an?|per|each|every) "
-    rf"(?P<per>{'|'.join(_HOURS)}))\b"
-)
-
-
-def find_frequencies(text: str) -> dict[Decimal, str]:
-    """Return the hours from one time to the next, with the words that say so: `every other day`."""
-    found = {}
-    for match in _FREQUENCY.finditer(text.replace("bi-weekly", "biweekly")):
-        if match["adverb"]:
-            hours = Decimal(_ADVERBS[match["adverb"].lower()])
-        else:
-            number = (match["step"] or match["times"] or "1").lower()
-            number = _TIMES.get(number, number)
-            if not (number.isascii() and number.isdigit() and int(number)):
-                continue
-            period = Decimal(_HOURS[(match["every"] or match["per"]).lower()])
-            hours = period * int(number) if match["every"] else period / int(number)
-        found[hours] = match[0]
-    return found
 
 
 Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -65,11 +65,6 @@ class PairSimilarity:
     @property
     def cosine(self) -> float:
         return self.signals.cosine
-
-    @property
-    def likeness(self) -> float:
-        """The highest signal of similarity, 0..1: of meaning, words or letters."""
-        return max(self.score, self.signals.tokens, self.signals.spelling)
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -314,9 +309,16 @@ class SimilarityMatch:
         return self.pair.relation
 
     @property
+    def judged_pair(self) -> PairSimilarity:
+        """The pair to judge: the value of a field says something only after its key."""
+        if not self.field:
+            return self.pair
+        return replace(self.pair, right=f"{self.field.replace('_', ' ')}: {self.text}")
+
+    @property
     def is_similar(self) -> bool:
         """Whether the two texts say the same: the threshold is reached, and nothing against it."""
-        return self.pair.covers(self.threshold)
+        return self.score >= self.threshold and self.pair.covers(self.threshold)
 
 
 @dataclass(frozen=True, slots=True)

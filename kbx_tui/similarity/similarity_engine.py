@@ -118,6 +118,8 @@ class SimilarityEngine:
                 passages = self._passages(candidate, scope, scale, comparison)
                 comparison = comparison.joined_with(passages)
             shown, nearest = shown_matches(comparison.matches, limit), comparison.nearest
+            pairs = self.judge([match.judged_pair for match in shown])
+            shown = tuple(replace(m, pair=pair) for m, pair in zip(shown, pairs, strict=True))
             check = SimilarityCheck(
                 query=candidate.text,
                 scope=scope.as_dict(),
@@ -164,6 +166,7 @@ class SimilarityEngine:
         """
         entities, scale = self._index.generation().entities, self.scale()
         known = [entities.get(owner) for owner in owners]
+        fields = self._known().fields.of(list(filter(None, known)))
         return [
             near_facts(
                 candidate,
@@ -171,15 +174,11 @@ class SimilarityEngine:
                 scale,
                 floor=floor,
                 limit=limit,
-                fields=self._score(candidate, self._known().fields.of(entity), scale)
-                if entity
-                else (),
+                fields=self._score(candidate, fields.get(candidate.owner, ()), scale),
                 only_own=only_own,
                 all_own=all_own,
             )
-            for candidate, entity in zip(
-                candidate_texts(texts, known, self.vectors), known, strict=True
-            )
+            for candidate in candidate_texts(texts, known, self.vectors)
         ]
 
     def judge(self, pairs: Sequence[PairSimilarity]) -> list[PairSimilarity]:
@@ -197,13 +196,13 @@ class SimilarityEngine:
             judged = {
                 id(pair): replace(
                     pair,
-                    judged=judge(pair.left, pair.right, row, self._use_of, likeness=pair.likeness),
+                    judged=judge(pair.left, pair.right, row, pair.signals, self._use_of),
                 )
                 for start in range(0, len(asked), JUDGED_AT_ONCE)
                 for batch in [asked[start : start + JUDGED_AT_ONCE]]
                 for pair, row in zip(
                     batch,
-                    model.probabilities([_known_and_draft(pair) for pair in batch]),
+                    model.probabilities([known_and_draft(pair) for pair in batch]),
                     strict=True,
                 )
             }
@@ -324,7 +323,8 @@ class SimilarityEngine:
         self, candidate: CandidateText, scope: ComparisonScope, scale: Scale
     ) -> list[SimilarityMatch]:
         fields, rows = self._known().fields, self._index.generation().snapshot.row_of
-        values = fields.of(scope.entity) if scope.entity else fields.near(candidate.text)
+        owner = scope.entity
+        values = fields.of([owner])[owner.id] if owner else fields.near(candidate.text)
         return [
             field
             for field in self._score(candidate, values, scale)
@@ -353,7 +353,7 @@ _NOTE_AT_END = re.compile(r"\s*\([a-z][\w -]*: [^()]*\)\s*$", re.IGNORECASE)
 """Matches a note about a fact, such as `(confirmed: 2026-04-16)`: no statement of its own."""
 
 
-def _known_and_draft(pair: PairSimilarity) -> tuple[str, str]:
+def known_and_draft(pair: PairSimilarity) -> tuple[str, str]:
     known, draft = (_NOTE_AT_END.sub("", text) or text for text in (pair.right, pair.left))
     return with_full_weekdays(known), with_full_weekdays(draft)
 

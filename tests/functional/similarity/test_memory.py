@@ -169,6 +169,17 @@ def test_a_conflict_is_listed_but_does_not_count_as_similar(kb: KnowledgeBase) -
     assert not kb.has_similar("Ships 3 releases a year", entity="Alice Wong")
 
 
+def test_what_a_draft_would_contradict_is_listed_as_a_conflict(tmp_path: Path) -> None:
+    page = tmp_path / "memory/people/dana-lund.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("# Dana Lund\n\n## Facts\n- Prefers the ferry to the train\n")
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        (found,) = kb.similarity.check(["Prefers the train to the ferry"], entity="Dana Lund")
+    assert [match.relation for match in found.matches] == ["conflict"]
+    assert not found.has_similar
+
+
 def test_the_limit_shortens_the_list_but_not_the_best_score(kb: KnowledgeBase) -> None:
     (found,) = kb.similarity.check(["the migration"], threshold=0.0, limit=2)
     assert len(found.matches) == 2

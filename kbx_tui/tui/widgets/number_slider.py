@@ -12,6 +12,7 @@ from textual.reactive import reactive
 
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
 from kbx_tui.tui.widgets.lines_view import LineWidget
@@ -20,12 +21,14 @@ STEPS = 100
 """Number of steps from 0 to 1: as fine as the two decimals of scores on screen."""
 ENDS_FROM = 60
 NOTE_FROM = 100
+LABEL_WIDTH = 14
 VALUE_WIDTH = 5
 
 
 class NumberSlider(LineWidget, can_focus=True):
     COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
     BINDINGS = bindings("slider")
+    keys = ""
     position: reactive[int] = reactive(0)
     """Number of steps above 0; unlike a sum of floats, a count does not drift."""
 
@@ -50,10 +53,13 @@ class NumberSlider(LineWidget, can_focus=True):
         *,
         ends: tuple[str, str] = ("", ""),
         format_value: Callable[[float], str] = format_score,
+        command: str = "",
     ) -> None:
-        """`label` is also the widget's id; `format_value` formats the value for display."""
+        """`label` is also the widget's id; `format_value` formats the value for display; the keys
+        of `command` are shown beside the label."""
         super().__init__(id=label)
         self.label, self.ends, self.format_value = label, ends, format_value
+        self.command = command
         self.note = ""
         self.marks: tuple[float, ...] = ()
         self.has_effect = True
@@ -63,9 +69,9 @@ class NumberSlider(LineWidget, can_focus=True):
     def value(self) -> float:
         return self.position / STEPS
 
-    @property
-    def has_note_room(self) -> bool:
-        return self.size.width >= NOTE_FROM
+    def show_keys(self, keymap: Keymap) -> None:
+        self.keys = keymap.key_of(self.command) if self.command else ""
+        self.refresh()
 
     def show(self, value: float) -> None:
         self.set_reactive(NumberSlider.position, round(value * STEPS))
@@ -119,7 +125,7 @@ class NumberSlider(LineWidget, can_focus=True):
             self.post_message(self.Changed(self, self.value))
 
     def _layout_for(self, width: int) -> SliderLayout:
-        return SliderLayout.of(width, self.label, self.ends)
+        return SliderLayout.of(width, f"{self.label} {self.keys}".rstrip(), self.ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,7 @@ class SliderLayout:
         if width < ENDS_FROM:
             label, ends = f"{label} ", ("", "")
         else:
-            label, ends = fit(label, 10) + f"{ends[0]:>8} ", (ends[0], f" {ends[1]:<8}")
+            label, ends = fit(label, LABEL_WIDTH) + f"{ends[0]:>8} ", (ends[0], f" {ends[1]:<8}")
         note = width // 3 if width >= NOTE_FROM else 0
         start = 1 + cell_len(label)
         track = max(width - start - cell_len(ends[1]) - VALUE_WIDTH - note - 1, 1)

@@ -310,14 +310,19 @@ def make_snippet(
 def _below_heading(text: str, headings: Sequence[Heading], start: int) -> tuple[int, int]:
     """Return `start`, or the text below the heading that it is in, and where the section ends.
 
-    A heading without text below it is shown itself.
+    A heading without text below it or below its own headings is shown itself.
     """
+    ends = [*(heading.start for heading in headings), len(text)]
     index = bisect_right(headings, start, key=itemgetter(0))
-    stop = headings[index].start if index < len(headings) else len(text)
-    if index and start < (end := headings[index - 1].end):
-        first_text = _TEXT.search(text, end, stop)
-        start = first_text.start() if first_text else start
-    return start, stop
+    if not index or start >= headings[index - 1].end:
+        return start, ends[index]
+    level = headings[index - 1].level
+    for below in range(index, len(ends)):
+        if first_text := _TEXT.search(text, headings[below - 1].end, ends[below]):
+            return first_text.start(), ends[below]
+        if below < len(headings) and headings[below].level <= level:
+            break
+    return start, ends[index]
 
 
 def _start_in_turn(text: str, turn: Turn, matches: Sequence[Match], wanted: WantedWords) -> int:
@@ -502,7 +507,7 @@ def _sentence_start(text: str, start: int) -> int:
 
 
 def _line_start(text: str, near: int, start: int) -> int:
-    """Return where the line of `start` begins, or an earlier one whose sentence it continues, or 0."""
+    """Return where the line of `start` begins, or one before whose sentence it continues, or 0."""
     line = text.rfind("\n", near, start) + 1
     while line > near and not _BLOCK.match(text, line):
         earlier = text.rfind("\n", near, line - 1) + 1

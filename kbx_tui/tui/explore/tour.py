@@ -79,7 +79,7 @@ class TourGuide:
 
     def __init__(self, screen: ModeScreen) -> None:
         self._screen, self._model = screen, screen.session.explore
-        self._index, self._query, self._alpha = len(STEPS), "", 0.0
+        self._index, self._alpha = len(STEPS), 0.0
         self.is_wanted = False
 
     @property
@@ -93,7 +93,7 @@ class TourGuide:
 
     def start(self) -> None:
         self._screen.app_state.note_tour()
-        self._index, self._query = 0, self._model.state.query
+        self._index = 0
         self.show()
 
     def end(self) -> None:
@@ -127,8 +127,7 @@ class TourGuide:
         alpha = self._model.state.alpha
         match command:
             case "query.earlier":
-                view = self._model.displayed.view
-                return view is not None and view.query != self._query
+                return self._model.displayed.view is not None
             case "query.results":
                 self._alpha = alpha  # from which the next step moves it
                 return not isinstance(self._screen.focused, QueryLine)

@@ -335,9 +335,11 @@ def test_what_is_new_is_answered_by_the_newest_item_that_still_holds() -> None:
             "",
             "We meet in the afternoons",
         ),
+        ("# Sync\n\n## Notes\n\nAll is well.\n", "sync", "Notes", "All is well."),
+        ("## Sync\n\n## Notes\n\nAll is well.\n", "sync", "Sync", "Sync"),
         ("Ada: yes\nBob: a ferry\n", "ferry", "", "Bob: a ferry"),
     ],
-    ids=["wrapped-line", "wrapped-item", "heading", "next-heading", "turn"],
+    ids=["line", "item", "heading", "next", "subheading", "empty", "turn"],
 )
 def test_a_passage_begins_at_a_sentence_or_item_and_holds_no_heading(
     body: str, query: str, heading: str, shown: str

@@ -182,12 +182,6 @@ def _count(view: ExploreView) -> str:
 # Empty panes always show what to do next.
 
 
-EXAMPLES = (
-    ("name and topic", "a person plus a subject"),
-    ("question", "as you would ask a colleague"),
-    ("words of a title", "that document comes first"),
-)
-
 WITH_ENTITIES = "What you name is found first, then the documents that belong to it."
 WITHOUT_ENTITIES = (
     "Notes are found by their words and by what they mean. Facets narrow them, with a query or"
@@ -201,15 +195,15 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
-    examples = [("" if index else label, query) for index, query in enumerate(queries)] or EXAMPLES
-    column = max(len(label) for label, _ in examples) + 2
-    asks = f"{key} enter asks {'the next of them' if len(queries) > 1 else 'it'}"
-    rows = [*examples, *([("", asks)] if key and queries else [])]
+    rows = [("" if index else label, query) for index, query in enumerate(queries)]
+    if key and queries:
+        rows.append(("", f"{key} enter asks {'the next of them' if len(queries) > 1 else 'it'}"))
+    column = len(label) + 2
     return lambda width: [
         *about(width),
         BLANK,
         *_labelled(rows, column, width),
-        BLANK,
+        *([BLANK] if rows else []),
         *paragraph(_base_status(summary), width, "dim"),
     ]
 

@@ -43,7 +43,7 @@ TITLE_MARGIN = 4
 TALL = 20
 """Height of the list from which a blank line separates results."""
 PASSAGE_LINES = 3
-HEADING_CELLS = 30
+HEADING_CELLS, HEADING_FROM = 30, 60
 INDENT = 6
 LIKELY = 0.5
 """Share of the best score from which a title is bold and a line of the passage shown."""
@@ -197,7 +197,8 @@ class ResultList(RowsView[ResultRow]):
         if row != self.cursor:
             return passage_lines(snippet, width, 1)
         is_title = fold(snippet.heading) == fold(self.rows[row].title)
-        return passage_lines(snippet, width, PASSAGE_LINES, "" if is_title else heading)
+        has_room = width >= HEADING_FROM and not is_title
+        return passage_lines(snippet, width, PASSAGE_LINES, heading if has_room else "")
 
     def slots(self) -> Sequence[Slot | Line]:
         slots, folded = self.row_slots(), len(self.rows) - self._count_shown()

@@ -19,6 +19,7 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
 """Number of steps from 0 to 1: as fine as the two decimals of scores on screen."""
+KEYS_FROM = 30
 ENDS_FROM = 60
 NOTE_FROM = 100
 LABEL_WIDTH = 14
@@ -125,7 +126,8 @@ class NumberSlider(LineWidget, can_focus=True):
             self.post_message(self.Changed(self, self.value))
 
     def _layout_for(self, width: int) -> SliderLayout:
-        return SliderLayout.of(width, f"{self.label} {self.keys}".rstrip(), self.ends)
+        keys = f" {self.keys}" if self.keys and width >= KEYS_FROM else ""
+        return SliderLayout.of(width, f"{self.label}{keys}", self.ends)
 
 
 @dataclass(frozen=True, slots=True)

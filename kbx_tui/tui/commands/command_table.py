@@ -143,10 +143,10 @@ COMMANDS: tuple[Command, ...] = (
 
     Command("screen", "focus.query", "slash", "focus_query", "query",
             "type a query", bar=True, palette=True),
-    Command("screen", "focus.path", "f", "focus_path", "folder",
-            "search in one folder only", bar=True, palette=True),
     Command("screen", "why.toggle", "x", "toggle_why", "why",
             "show or hide how a result gets its score", bar="small", palette=True),
+    Command("screen", "focus.path", "f", "focus_path", "folder",
+            "search in one folder only", bar=True, palette=True),
     Command("screen", "focus.entities", "e", "focus_entities", "entities",
             "go to the entities", palette=True),
     Command("screen", "alpha.less", "left_square_bracket", "slide('alpha', -5)", "alpha",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from math import floor
 
 FLAT_REASONS: Mapping[str, str] = {
@@ -45,9 +45,21 @@ def join_limited(items: Sequence[str], separator: str = ", ", limit: int = 3) ->
     return separator.join([*items[:limit], *more])
 
 
+LAST_SECOND = 32_503_680_000.0
+"""The beginning of the year 3000, the last that Windows knows."""
+
+
+def local_datetime(seconds: float) -> datetime:
+    """Return seconds since 1970 as local time, or the nearest that there is.
+
+    State files may come from elsewhere, and name any time.
+    """
+    return datetime.fromtimestamp(min(max(seconds, 0.0), LAST_SECOND))
+
+
 def format_minute(seconds: float) -> str:
     """Return seconds since 1970 as local time: `2026-11-25 14:02`."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+    return local_datetime(seconds).strftime("%Y-%m-%d %H:%M")
 
 
 def format_duration(seconds: float) -> str:

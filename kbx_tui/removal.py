@@ -12,7 +12,6 @@ import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from kbx_tui.errors import IndexFault, KbxError
 
@@ -138,13 +137,6 @@ def remove_index_temporaries(folder: Path) -> None:
             if _INDEX_TEMPORARY.fullmatch(file.name):
                 with suppress(OSError):
                     file.unlink()
-
-
-def drop_index_table(database: Any, name: str) -> None:
-    """Drop a table of an index from a LanceDB connection. Raises IndexFault for any other."""
-    if name not in INDEX_TABLES:
-        raise IndexFault(f"table {name} is not part of an index; it is left alone")
-    database.drop_table(name, ignore_missing=True)
 
 
 def remove_index_id(file: Path) -> None:

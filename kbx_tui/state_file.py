@@ -64,7 +64,10 @@ def read_regular_file(file: Path, *, limit: int = SIZE_LIMIT, follow_links: bool
 
 def read_at_most(stream: BufferedReader, file: Path, limit: int) -> bytes:
     """Return the content of an open file. Raises UnusableFile for one that is too large."""
-    data = stream.read(limit + 1)
+    size = min(os.fstat(stream.fileno()).st_size, limit)
+    data = stream.read(size + 1)  # reading up to the limit would reserve as much memory
+    if len(data) > size:
+        data += stream.read(limit + 1 - len(data))
     if len(data) > limit:
         raise _too_large(file, limit)
     return data

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 HAS_UNIX = hasattr(os, "fork")
 
@@ -34,7 +33,7 @@ def opened_path(handle: int) -> str | None:
     """Return where an open file or folder is, without links; None where no system call says so."""
     with suppress(OSError):
         if sys.platform == "linux":
-            return str(Path(f"/proc/self/fd/{handle}").readlink())
+            return os.readlink(f"/proc/self/fd/{handle}")  # noqa: PTH115 - faster than Path
         if sys.platform == "darwin":
             import fcntl
 
@@ -57,6 +56,17 @@ def allow_connections() -> None:
         if soft != resource.RLIM_INFINITY and soft < OPEN_FILES:
             enough = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
             resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
+
+
+def limit_heaps() -> None:
+    """Let glibc have a heap per core, not eight, in a process that is to run for hours.
+
+    Threads that come and go leave blocks in each, and a heap keeps every page that holds one.
+    """
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(-8, max(2, usable_cores()))  # M_ARENA_MAX in malloc.h
 
 
 def limit_memory(most: int) -> None:

@@ -70,12 +70,16 @@ SETTLED_NS = 2_000_000_000
 
 Naming = tuple[str, Entity | None, str]
 """Path of a document, the entity if it is about one, and one of its names."""
+NAME_WORDS = 20
+_NO_NAMES: Mapping[str, Sequence[Naming]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class NameTable:
-    by_word: Mapping[str, Sequence[Naming]]
-    """What has a name, by the first word of that name, folded."""
+    by_words: Mapping[str, Mapping[str, Sequence[Naming]]]
+    """What has a name, by the first `NAME_WORDS` words of that name, and then by it, folded."""
+    lengths: Mapping[str, Collection[int]]
+    """How many of those words names have, by the first of them."""
     paths: Mapping[str, str]
     """The page that a path or id is of."""
 
@@ -229,7 +233,8 @@ class Documents:
         row = snapshot.row_of.get(page.path)
         is_whole = not self._session.is_public or self._session.reads_stored_pages()
         shown = page.content_hash if is_whole else page.public_hash
-        return row is not None and snapshot.versions[row] == document_version(page.path, shown)
+        version = document_version(page.path, shown)
+        return row is not None and snapshot.versions[row] == version.encode()
 
     # As indexed; without an index, these raise NotFound unless they say otherwise
 
@@ -245,10 +250,10 @@ class Documents:
         """Return the number of documents of each kind, sorted by kind."""
         return dict(sorted(Counter(self._session.snapshot().kinds).items()))
 
-    def paths_of(self, texts: Iterable[str]) -> set[str]:
+    def paths_of(self, texts: set[str]) -> set[str]:
         """Return the paths of the documents that some texts are the path or id of."""
         known = self._name_table().paths
-        return {known[text] for text in texts if text in known}
+        return {known[text] for text in known.keys() & texts}
 
     def ids(self, paths: Collection[str]) -> Mapping[str, str]:
         """Return the ids of documents by path; a page has the id of its entity."""
@@ -291,12 +296,14 @@ class Documents:
         Each is (path, entity, name as indexed). The entity is None for a document about none, and
         the path of an entity without a page is empty.
         """
-        text, table = text.casefold(), self._name_table().by_word
-        for word in {"", *_WORD.findall(text)}:  # looked up by first word: a base has thousands
-            for path, owner, name in table.get(word, ()):
-                folded = name.casefold()
-                if folded in text and _is_word(folded, text):
-                    yield path, owner, name
+        text, table = text.casefold(), self._name_table()
+        words, alike = _WORD.findall(text), {""}  # looked up by words: a base has thousands
+        for at, word in enumerate(words):
+            alike |= {" ".join(words[at : at + most]) for most in table.lengths.get(word, ())}
+        for phrase in alike:
+            for name, namings in table.by_words.get(phrase, _NO_NAMES).items():
+                if _is_word(name, text):
+                    yield from namings
 
     def chunk_lines(self, paths: Sequence[str]) -> Mapping[str, Sequence[LineRange]]:
         """Return first and last line of each chunk, in order, by path of the document."""
@@ -423,12 +430,14 @@ class Documents:
                 if entity.path:
                     paths[entity.id] = entity.path
             paths |= {path: path for path, *_ in rows}
-            by_word: dict[str, list[Naming]] = {}
+            by_words: dict[str, dict[str, list[Naming]]] = {}
+            lengths: dict[str, set[int]] = {}
             for naming in namings:
-                first = _WORD.search(naming[2].casefold())
-                if naming[2]:
-                    by_word.setdefault(first[0] if first else "", []).append(naming)
-            self._names = snapshot, NameTable(by_word, paths)
+                if name := naming[2].casefold():
+                    words = _WORD.findall(name)[:NAME_WORDS]
+                    by_words.setdefault(" ".join(words), {}).setdefault(name, []).append(naming)
+                    lengths.setdefault("".join(words[:1]), set()).add(len(words))
+            self._names = snapshot, NameTable(by_words, lengths, paths)
         return self._names[1]
 
     def _entity_types(self) -> frozenset[str]:
@@ -463,7 +472,14 @@ class Documents:
 
 
 def _is_word(name: str, text: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    """Return whether a text has a name between other signs than those of words; quick."""
+    at = text.find(name)
+    while at >= 0:
+        around = (text[at - 1 : at], text[at + len(name) : at + len(name) + 1])
+        if not any(sign.isalnum() or sign == "_" for sign in around):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 _file_identity = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_dev")

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from kbx_tui.api.session import Notice, Session
 from kbx_tui.base_trust import missing_trust, trust_for_now
@@ -34,7 +34,7 @@ from kbx_tui.index.index_status import (
 from kbx_tui.knowledge.vault import find_root
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import MAX_QUERY, SearchRequest
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.settings_file import knowledge_base_from_environment, load_settings
 from kbx_tui.state_file import ReadOnlyPath, is_read_only
 
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.why_not import WhyNot
     from kbx_tui.similarity.pair_score import FieldSimilarity, SimilarityMatch
 
-
+StatusT = TypeVar("StatusT", "Status", "IndexOverview")
 _NAMESPACES = {
     "entities": "kbx_tui.api.entities:Entities",
     "links": "kbx_tui.api.documents:Links",
@@ -336,10 +336,7 @@ class KnowledgeBase:
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""
         status = read_status(self.root, self._session.store(), self.settings)
-        published = self._session.published
-        if published is None:
-            return status
-        return replace(status, stale=(), entities_outdated=False, published=published.words())
+        return self._without_files(status, entities_outdated=False)
 
     def index_summary(self) -> IndexSummary | None:
         """Return generation and size of the newest index, which is then open; None without."""
@@ -353,11 +350,15 @@ class KnowledgeBase:
         """Return documents, and files that are new, changed, incomplete or lack vectors; fast."""
         from kbx_tui.index.index_status import read_overview
 
-        overview = read_overview(self.root, self._session.store(), self.settings)
+        return self._without_files(read_overview(self.root, self._session.store(), self.settings))
+
+    def _without_files(self, seen: StatusT, **changes: Any) -> StatusT:
+        """Return what was seen without changed files, if they are elsewhere or some are hidden."""
         published = self._session.published
-        if published is None:
-            return overview
-        return replace(overview, stale=(), published=published.words())
+        if published is None and not self._session.is_public:
+            return seen
+        changes["published"] = "" if published is None else published.words()
+        return replace(seen, stale=(), **changes)
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on what any search would miss: no index, vectors, newer files."""
@@ -494,8 +495,7 @@ class KnowledgeBase:
         from, by default the newest in the base. Raises ConfigError (empty topic), OutOfRange,
         IndexFault and EmbeddingError.
         """
-        from kbx_tui.experts.expert_engine import ExpertEngine, with_notes
-        from kbx_tui.experts.expert_ranking import parse_weight
+        from kbx_tui.experts.expert_engine import ExpertEngine
 
         if half_life_days is None:
             half_life_days = self.settings.experts.half_life_days
@@ -506,20 +506,19 @@ class KnowledgeBase:
         engine = self._session.shared(
             ExpertEngine, lambda: ExpertEngine(index, self.root, self.retrieve)
         )
-        topic = replace_surrogates(topic)
         ranking = engine.rank(
-            topic[:MAX_QUERY],
-            parse_weight(weight),
+            replace_surrogates(topic),
+            weight,
             limit=limit,
             min_claims=min_claims,
             now=now,
             half_life_days=half_life_days,
             people=people,
+            outdated=self._session.outdated_notes(),
         )
         receipts = (receipt for expert in ranking.experts for receipt in expert.receipts)
         self._session.read_paths.update(receipt.path for receipt in receipts)
-        outdated = self._session.outdated_notes()
-        return with_notes(ranking, topic, weight, engine.evidence, outdated)
+        return ranking
 
     # Similarity
 

@@ -103,7 +103,8 @@ class Queries:
         snapshot = self._session.snapshot()
         paths = [ranking.evidence.paths[row] for row in ranking.best(REMEMBERED).tolist()]
         rows = {path: snapshot.row_of.get(path) for path in paths}
-        return {path: snapshot.versions[row] for path, row in rows.items() if row is not None}
+        versions = snapshot.versions
+        return {path: versions[row].decode() for path, row in rows.items() if row is not None}
 
 
 MOST_ENTITIES = 20

@@ -335,9 +335,9 @@ class Session:
                 return False
             if not (store.exists() and store.is_searchable()):
                 return False
-            self._found_at = now
-            if self._index is not None:
-                self.open_index()  # another one, if it is in another place now
+            self._found_at = self._placed_at = now
+            if self._index is not None and self._index.store.uri != store.uri:
+                self._close_index()
         return True
 
     def ensure_indexed(self, *, fast: bool = True) -> None:

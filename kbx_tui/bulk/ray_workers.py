@@ -1,6 +1,6 @@
 """The tasks of a build on workers of Ray, here or on a cluster. Errors of Ray become EngineFault.
 
-What a dead worker had begun is given to another one.
+What a dead worker had begun is done again.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import sys
 import tempfile
 import time
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import chain
@@ -68,13 +67,6 @@ class RayEngine:
             yield _RayWorkers(self, model, embedder, notice, stack)
 
 
-@dataclass(slots=True)
-class _Assignment:
-    number: int
-    argument: Any
-    deaths: int = 0
-
-
 class _RayWorkers:
     texts_per_task = TEXTS_PER_TASK
     texts_per_commit = 1  # what a worker has embedded is stored as soon as it arrives
@@ -91,125 +83,39 @@ class _RayWorkers:
         self._model = str(Path(model).expanduser().resolve()) if is_folder else model
         self._engine, self._embedder, self._notice = engine, embedder, notice
         self._stack = stack
-        self._started: tuple[Any, RayPool] | None = None
 
     def map(
         self, task: Task[Input, Output], inputs: Iterable[Input], *, ordered: bool = True
     ) -> Iterator[list[tuple[Input, Output]]]:
         remaining = iter(inputs)
         if (first := next(remaining, None)) is not None:
-            ray, pool = self._start()
-            yield from _Run(ray, pool, task, chain([first], remaining)).results(ordered=ordered)
+            yield from self._pool.map(task, chain([first], remaining), ordered=ordered)
 
-    def _start(self) -> tuple[Any, RayPool]:
-        if self._started is None:
-            engine = self._engine
-            count = engine.workers or usable_cores()
-            self._notice(
-                f"connecting to the Ray cluster at {engine.address}"
-                if engine.address
-                else f"starting {format_count(count, 'worker')} with Ray"
-            )
-            ray = self._stack.enter_context(ray_session(engine.address, count))
-            if engine.address:
-                count = engine.workers or int(ray.cluster_resources().get("CPU", 1))
-            pool = RayPool(ray, count, self._model, facts_of(self._embedder), self._notice)
-            self._started = ray, pool
-        return self._started
-
-
-class _Run:
-    def __init__(
-        self, ray: Any, pool: RayPool, task: Task[Any, Any], inputs: Iterator[Any]
-    ) -> None:
-        self._ray, self._pool, self._task = ray, pool, task
-        self._inputs = (_Assignment(*numbered) for numbered in enumerate(inputs))
-        self._interrupted: deque[_Assignment] = deque()
-        self._running: dict[Any, tuple[_Assignment, PooledWorker]] = {}
-        self._finished: dict[int, tuple[Any, Any]] = {}
-
-    def results(self, *, ordered: bool) -> Iterator[list[tuple[Any, Any]]]:
-        try:
-            yield from self._results(ordered=ordered)
-        finally:  # of a run that failed, others need not wait for the rest
-            for _, worker in self._running.values():
-                worker.tasks.clear()
-
-    def _results(self, *, ordered: bool) -> Iterator[list[tuple[Any, Any]]]:
-        following, limit = 0, AHEAD * len(self._pool)
-        while True:
-            is_over = self._assign(limit)
-            if is_over and not self._running and not self._interrupted:
-                return
-            for reference in self._pool.wait(list(self._running)):
-                self._receive(reference)
-            numbers = sorted(self._finished)
-            if ordered:
-                numbers = [n for i, n in enumerate(numbers) if n == following + i]
-            if numbers:
-                following += len(numbers)
-                yield [self._finished.pop(number) for number in numbers]
-
-    def _assign(self, limit: int) -> bool:
-        """Give tasks to free workers, up to `limit` pending ones; return True after the last."""
-        while len(self._running) + len(self._finished) < limit:
-            if (worker := self._pool.free()) is None:
-                return False
-            if self._interrupted:
-                assignment = self._interrupted.popleft()
-            elif (new := next(self._inputs, None)) is not None:
-                assignment = new
-            else:
-                return True
-            reference = self._pool.submit(worker, self._task, assignment.argument)
-            self._running[reference] = assignment, worker
-        return False
-
-    def _receive(self, reference: Any) -> None:
-        assignment, worker = self._running.pop(reference)
-        is_first = worker.tasks[0] == reference
-        try:
-            output = self._ray.get(reference)
-        except self._ray.exceptions.RayActorError as error:
-            if is_first:  # the others had only been waiting
-                assignment.deaths += 1
-            if assignment.deaths >= MAX_DEATHS:
-                raise EngineFault(
-                    f"{MAX_DEATHS} workers died at the same task ({last_words(error)}): what was "
-                    "finished is kept; look for a lack of memory, or run without --engine ray"
-                ) from error
-            self._interrupted.append(assignment)
-            self._pool.replace(worker)
-        except Exception as error:
-            cause = getattr(error, "cause", None)
-            if isinstance(cause, KbxError):
-                raise cause from error
-            raise EngineFault(f"a worker of Ray failed ({last_words(error)})") from error
-        else:
-            worker.tasks.remove(reference)
-            self._finished[assignment.number] = assignment.argument, output
+    @cached_property
+    def _pool(self) -> RayPool:
+        engine = self._engine
+        count = engine.workers or usable_cores()
+        self._notice(
+            f"connecting to the Ray cluster at {engine.address}"
+            if engine.address
+            else f"starting {format_count(count, 'worker')} with Ray"
+        )
+        ray = self._stack.enter_context(ray_session(engine.address, count))
+        if engine.address:
+            count = engine.workers or int(ray.cluster_resources().get("CPU", 1))
+        return RayPool(ray, count, self._model, facts_of(self._embedder), self._notice)
 
 
 QUEUE = 2
 """Tasks given to a worker at a time, so that it has one while a result is written."""
 START_SECONDS = 120.0
-"""Time in which a worker must start, where there is no other."""
-LOOK_SECONDS = 5.0
-"""Time without any worker after which Ray is asked whether it has machines."""
-MAX_FAILED_STARTS = 3
+"""Time in which the first worker must start."""
 POLL_SECONDS = 1.0
 
 
-@dataclass(eq=False, slots=True)
-class PooledWorker:
-    handle: Any
-    starting: Any
-    """Reference to its facts; None once it has started."""
-    tasks: list[Any] = field(default_factory=list)
-    """References to the results of its tasks, the running one first."""
-
-
 class RayPool:
+    """Workers of Ray, which starts one that died again and gives it its tasks again."""
+
     def __init__(
         self,
         ray: Any,
@@ -218,68 +124,85 @@ class RayPool:
         expected: WorkerFacts,
         notice: Callable[[str], None],
     ) -> None:
-        self._ray, self._model, self._expected, self._notice = ray, model, expected, notice
-        self._actor = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
-        self._workers: list[PooledWorker] = []
-        self._failed_starts, self._waiting_since = 0, time.monotonic()
+        self._ray, self._expected, self._notice = ray, expected, notice
+        options = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": MAX_DEATHS - 1}
+        actor = ray.remote(**options)(RayWorker)
+        workers = [actor.remote(model) for _ in range(max(count, 1))]
+        self._starting = {worker.facts.remote(): worker for worker in workers}
+        self._started: list[Any] = []
+        self._began = time.monotonic()
         self._noticed_hosts: set[str] = set()
-        for _ in range(max(count, 1)):
-            self._add()
 
-    def __len__(self) -> int:
-        return len(self._workers)
+    def map(
+        self, task: Task[Any, Any], inputs: Iterable[Any], *, ordered: bool
+    ) -> Iterator[list[tuple[Any, Any]]]:
+        """Yield results as `Workers.map` does. Raises EngineFault, and errors of the tasks."""
+        numbered, following = enumerate(inputs), 0
+        limit = AHEAD * (len(self._starting) + len(self._started))
+        running: dict[Any, tuple[int, int, Any]] = {}  # worker, and number and value of the input
+        finished: dict[int, tuple[Any, Any]] = {}
+        while True:
+            while len(running) + len(finished) < limit:
+                if (worker := self._free([each for each, *_ in running.values()])) is None:
+                    break
+                if (new := next(numbered, None)) is None:
+                    if not running:
+                        return
+                    break
+                running[self._started[worker].run.remote(task, new[1])] = worker, *new
+            for reference in self._wait(running):
+                _, number, argument = running.pop(reference)
+                finished[number] = argument, self._output(reference)
+            numbers = sorted(finished)
+            if ordered:
+                numbers = [n for i, n in enumerate(numbers) if n == following + i]
+            if numbers:
+                following += len(numbers)
+                yield [finished.pop(number) for number in numbers]
 
-    def _add(self) -> None:
-        handle = self._actor.remote(self._model)
-        self._workers.append(PooledWorker(handle, handle.facts.remote()))
+    def _free(self, busy: Sequence[int]) -> int | None:
+        """Return the worker with the fewest tasks; None if all have enough, or none has started.
 
-    def free(self) -> PooledWorker | None:
-        """Return the worker with the fewest tasks; None if all have enough, or none has started."""
-        started = [worker for worker in self._workers if worker.starting is None]
-        worker = min(started, key=lambda worker: len(worker.tasks), default=None)
-        return worker if worker and len(worker.tasks) < QUEUE else None
-
-    def submit(self, worker: PooledWorker, task: Task[Any, Any], argument: Any) -> Any:
-        reference = worker.handle.run.remote(task, argument)
-        worker.tasks.append(reference)
-        return reference
-
-    def wait(self, running: Iterable[Any]) -> list[Any]:
-        """Wait briefly, and return those references whose results have arrived, perhaps none.
-
-        `running` holds all references without a result, including those of replaced workers: the
-        tasks of a dead worker fail one by one. Raises EngineFault if no worker can be started.
+        `busy` has the worker of each task.
         """
-        starting = {w.starting: w for w in self._workers if w.starting is not None}
-        references = [*running, *starting]
+        worker = min(range(len(self._started)), key=busy.count, default=None)
+        return None if worker is None or busy.count(worker) >= QUEUE else worker
+
+    def _wait(self, running: Iterable[Any]) -> list[Any]:
+        """Wait briefly, and return those references whose results have arrived, perhaps none."""
+        references = [*running, *self._starting]
         self._ray.wait(references, timeout=POLL_SECONDS)
         ready, _ = self._ray.wait(references, num_returns=len(references), timeout=0)
+        arrived = []
         for reference in ready:
-            if reference in starting:
-                self._started(starting[reference])
-        if any(worker.starting is None for worker in self._workers):
-            self._waiting_since = time.monotonic()
-        else:
-            self._require_start(time.monotonic() - self._waiting_since)
-        return [reference for reference in ready if reference not in starting]
+            if (worker := self._starting.pop(reference, None)) is None:
+                arrived.append(reference)
+            else:
+                self._require_same(self._facts(reference))
+                self._started.append(worker)
+        if not ready:
+            self._require_running()
+        return arrived
 
-    def _require_start(self, waited: float) -> None:
-        if waited > LOOK_SECONDS and not any(node["Alive"] for node in self._ray.nodes()):
-            raise EngineFault(
-                "Ray has ended on all its machines, perhaps for lack of memory: what was finished "
-                "is kept, and the next run continues from there"
-            )
-        if waited > START_SECONDS:
-            raise EngineFault(
-                f"no worker of Ray has started within {START_SECONDS:.0f} s: are all processors of "
-                "the cluster in use?"
-            )
-
-    def _started(self, worker: PooledWorker) -> None:
+    def _output(self, reference: Any) -> Any:
         try:
-            facts: WorkerFacts = self._ray.get(worker.starting)
+            return self._ray.get(reference)
+        except self._ray.exceptions.RayActorError as error:
+            raise EngineFault(
+                f"{MAX_DEATHS} workers died at the same task ({last_words(error)}): what was "
+                "finished is kept; look for a lack of memory, or run without --engine ray"
+            ) from error
         except Exception as error:
-            self._failed_starts += 1
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, KbxError):
+                raise cause from error
+            raise EngineFault(f"a worker of Ray failed ({last_words(error)})") from error
+
+    def _facts(self, reference: Any) -> WorkerFacts:
+        try:
+            facts: WorkerFacts = self._ray.get(reference)
+            return facts
+        except Exception as error:
             cause = getattr(error, "cause", None)
             if isinstance(cause, KbxError):  # its model
                 raise EngineFault(f"a worker of Ray cannot start: {cause}") from error
@@ -288,13 +211,12 @@ class RayPool:
                     f"workers of Ray cannot start ({missing[0]}): install kbx-tui "
                     f"{self._expected.version} on every machine"
                 ) from error
-            if self._failed_starts >= MAX_FAILED_STARTS:
-                raise EngineFault(
-                    f"workers of Ray cannot start ({last_words(error)}): look for a lack of "
-                    "memory or disk space, or run without --engine ray"
-                ) from error
-            self.replace(worker)
-            return
+            raise EngineFault(
+                f"workers of Ray cannot start ({last_words(error)}): look for a lack of "
+                "memory or disk space, or run without --engine ray"
+            ) from error
+
+    def _require_same(self, facts: WorkerFacts) -> None:
         expected = self._expected
         if (facts.version, facts.model) != (expected.version, expected.model):
             raise EngineFault(
@@ -307,12 +229,18 @@ class RayPool:
                 f"the processor of {facts.host} is of another kind: its vectors differ from those "
                 "of this machine in the last digits"
             )
-        worker.starting = None
 
-    def replace(self, worker: PooledWorker) -> None:
-        if worker in self._workers:
-            self._workers.remove(worker)
-            self._add()
+    def _require_running(self) -> None:
+        if not any(node["Alive"] for node in self._ray.nodes()):
+            raise EngineFault(
+                "Ray has ended on all its machines, perhaps for lack of memory: what was finished "
+                "is kept, and the next run continues from there"
+            )
+        if not self._started and time.monotonic() - self._began > START_SECONDS:
+            raise EngineFault(
+                f"no worker of Ray has started within {START_SECONDS:.0f} s: are all processors of "
+                "the cluster in use?"
+            )
 
 
 @dataclass(frozen=True, slots=True)

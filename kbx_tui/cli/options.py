@@ -24,6 +24,7 @@ from click.shell_completion import (
 from kbx_tui.cli.base_command import Command, GlobalOptions
 from kbx_tui.cli.output import note_format, note_json
 from kbx_tui.errors import KbxError
+from kbx_tui.knowledge.folding import name_key
 from kbx_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ Completer = Callable[[Context, Parameter, str], Items]
 Value = TypeVar("Value")
 PORT = click.IntRange(0, 65535)
 PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
@@ -134,13 +136,12 @@ complete_tag = _last_of_list(lambda kb: kb.contents().tags)
 
 def complete_saved_query(context: Context, parameter: Parameter, text: str) -> Items:
     saved = _from_base(context, lambda kb: [query.name for query in kb.queries.saved()])
-    return [CompletionItem(name) for name in saved if name.startswith(text)]
+    shown = (name for name in saved if name.startswith(text) and safe_line(name) == name)
+    return list(map(CompletionItem, shown))
 
 
 def complete_entity(context: Context, parameter: Parameter, text: str) -> Items:
     """Return entity names that begin with the last item of a list; ids if it has a colon."""
-    from kbx_tui.knowledge.folding import name_key
-
     before, comma, name = text.rpartition(",")
 
     def find(kb: KnowledgeBase) -> list[tuple[str, str]]:

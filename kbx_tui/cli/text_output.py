@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.api.several_bases import SeveralResponse
     from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.conflict_guard import Conflict
@@ -50,32 +49,17 @@ FEEDBACK_TITLE_WIDTH = 60
 DOCUMENT, ENTITY, RERANKER, DIM = "cyan", "magenta", "green", "dim"
 
 
-def print_listing(response: SearchResponse, kb: KnowledgeBase, *, explain: bool) -> None:
-    results = [("", result) for result in response.results]
-    _print_results(results, {"": response}, response.meta.notes, {"": kb}, explain=explain)
-
-
-def print_several(
-    response: SeveralResponse, bases: Mapping[str, KnowledgeBase], *, explain: bool
-) -> None:
-    results = [(own.base, own.result) for own in response.results]
-    _print_results(results, response.responses, response.notes, bases, explain=explain)
-
-
-def _print_results(
+def print_results(
     results: Sequence[tuple[str, SearchResult]],
     responses: Mapping[str, SearchResponse],
-    notes: Iterable[str],
     bases: Mapping[str, KnowledgeBase],
     *,
     explain: bool,
 ) -> None:
-    """Print results, with base names if there are several bases, and notes on stderr.
+    """Print results with the names of their bases, which is empty for one alone.
 
     On a terminal, paths are links (OSC 8), unless NO_COLOR is set or TERM is `dumb`.
     """
-    for note in notes:
-        say(note)
     if not results:
         return
     out, lines = console(), list[Text]()

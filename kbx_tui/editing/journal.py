@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
@@ -50,6 +50,8 @@ FOLDER = Path(STATE_FOLDER, "journal")
 PENDING = FOLDER / "begun.json"
 SIZE_LIMIT = 1024 * 1024 * 1024
 """Largest record in bytes; a write that needs a larger one is refused."""
+MOST_FOLDERS = 200
+"""Most parts of a path that is written to: making many more folders in one another fails."""
 
 _NUMBERED = re.compile(r"(\d{6,})\.json")
 
@@ -358,6 +360,10 @@ def read_file(root: Path, path: str) -> bytes | None:
 
 
 def is_editable(root: Path, path: str) -> bool:
+    """Return whether a path is that of a page, or kbx.toml: a journal may come from elsewhere."""
+    parts = PurePosixPath(path).parts
+    if len(parts) > MOST_FOLDERS or any(part.startswith(".") for part in parts):
+        return False
     try:
         target, folder = resolve_links(root / path), resolve_links(root)
     except OSError:

@@ -12,7 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import encodable, find_model_file, load_tokenizer, model_errors
+from kbx_tui.embedding.embedder import (
+    OnnxModel,
+    encodable,
+    find_model_file,
+    load_tokenizer,
+    model_errors,
+)
 from kbx_tui.errors import RerankerError
 from kbx_tui.system import usable_cores
 
@@ -32,10 +38,7 @@ class CrossEncoder:
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = usable_cores()
             options.log_severity_level = 4  # errors are raised, and stderr may be the app's screen
-            self._session = onnxruntime.InferenceSession(
-                str(model_file), sess_options=options, providers=["CPUExecutionProvider"]
-            )
-            self._inputs = {node.name for node in self._session.get_inputs()}
+            self._model = OnnxModel(model_file, options)
             self._tokenizer = load_tokenizer(folder)
             self._tokenizer.enable_truncation(_read_max_tokens(folder))
 
@@ -49,17 +52,13 @@ class CrossEncoder:
         with model_errors(RerankerError, f"the model in {self.folder} cannot run"):
             first, second = encodable([query, text])
             encoding = self._tokenizer.encode(first, second)
-            inputs = {
-                "input_ids": encoding.ids,
-                "attention_mask": encoding.attention_mask,
-                "token_type_ids": encoding.type_ids,
-            }
-            used = {
-                name: np.array([values], np.int64)
-                for name, values in inputs.items()
-                if name in self._inputs
-            }
-            output = np.asarray(self._session.run(None, used)[0])
+            output = np.asarray(
+                self._model.run(
+                    input_ids=np.array([encoding.ids], np.int64),
+                    attention_mask=np.array([encoding.attention_mask], np.int64),
+                    token_type_ids=np.array([encoding.type_ids], np.int64),
+                )
+            )
         if output.size != 1 or not np.issubdtype(output.dtype, np.floating):
             raise RerankerError(
                 f"the model in {self.folder} is no cross-encoder: it returns an output of shape "

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from kbx_tui.errors import EmbeddingError, KbxError
 from kbx_tui.safe_text import replace_surrogates
 
 if TYPE_CHECKING:
+    from onnxruntime import SessionOptions
     from tokenizers import Tokenizer
 
 
@@ -229,6 +230,25 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 _load_tokenizer_once = cache(load_tokenizer)
 """Used for counting: one tokenizer, shared by all embedders of the process."""
+
+
+class OnnxModel:
+    """A loaded ONNX file. Thread-safe; raises the errors of onnxruntime."""
+
+    def __init__(self, file: Path, options: SessionOptions, **more: Any) -> None:
+        from onnxruntime import InferenceSession, RunOptions
+
+        self._session = InferenceSession(str(file), options, ["CPUExecutionProvider"], **more)
+        self._inputs = {node.name for node in self._session.get_inputs()}
+        self._options = RunOptions()
+        # Else it keeps what each run takes, in pieces that other shapes of texts do not fit into.
+        self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+
+    def run(self, **inputs: NDArray[np.int64]) -> Any:
+        """Return the first output; inputs that the model does not have are left out."""
+        used = {name: values for name, values in inputs.items() if name in self._inputs}
+        return self._session.run(None, used, self._options)[0]
+
 
 OFFLINE_HINT = 'model = "bundled" works offline'
 

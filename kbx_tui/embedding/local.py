@@ -20,6 +20,7 @@ from kbx_tui.embedding.embedder import (
     OFFLINE_HINT,
     Embedder,
     ModelSource,
+    OnnxModel,
     TokenCounter,
     Vector,
     Vectors,
@@ -142,7 +143,6 @@ _loading_bundled = Lock()
 
 
 def _load_bundled(threads: int) -> Session:
-
     return PooledModel(BUNDLED.folder, BUNDLED.model_file, threads, as_int8=prefers_int8())
 
 
@@ -210,10 +210,7 @@ class PooledModel:
             options.add_session_config_entry("session.disable_quant_qdq", "1")
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.intra_op_num_threads = options.inter_op_num_threads = threads
-        self._session = onnxruntime.InferenceSession(
-            str(folder / model_file), sess_options=options, providers=["CPUExecutionProvider"]
-        )
-        self._inputs = {node.name for node in self._session.get_inputs()}
+        self._model = OnnxModel(folder / model_file, options)
         self._tokenizer = load_tokenizer(folder)
         self._tokenizer.enable_truncation(read_max_tokens(folder))
         self._tokenizer.enable_padding()  # to the longest text, with 0, [PAD] in BERT
@@ -229,9 +226,8 @@ class PooledModel:
         encoded = self._encode(texts)
         ids = np.array([encoding.ids for encoding in encoded], np.int64)
         mask = np.array([encoding.attention_mask for encoding in encoded], np.int64)
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        supported = {name: values for name, values in inputs.items() if name in self._inputs}
-        (token_vectors, *_) = self._session.run(None, supported)
+        types = np.zeros_like(ids)
+        token_vectors = self._model.run(input_ids=ids, attention_mask=mask, token_type_ids=types)
         return _mean_pool(token_vectors, mask)
 
     def _encode(self, texts: Sequence[str]) -> list[Encoding]:

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import BUNDLED, encodable, load_tokenizer, model_errors
+from kbx_tui.embedding.embedder import BUNDLED, OnnxModel, encodable, load_tokenizer, model_errors
 from kbx_tui.errors import EmbeddingError
 
 JudgedRelation = Literal["same", "refines", "conflict", "different"]
@@ -48,12 +48,7 @@ class PairModel:
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = 1  # two threads are slower where another program is busy
             options.log_severity_level = 4  # stderr may be the app's screen
-            self._session = onnxruntime.InferenceSession(
-                str(model),
-                sess_options=options,
-                providers=["CPUExecutionProvider"],
-                disabled_optimizers=SLOW_FUSIONS,
-            )
+            self._model = OnnxModel(model, options, disabled_optimizers=SLOW_FUSIONS)
             self._tokenizer = load_tokenizer(BUNDLED.folder)
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
@@ -74,7 +69,7 @@ class PairModel:
             ids[row, : len(tokens)] = tokens
             kinds[row, : len(tokens)] = token_kinds
         with self._cannot("run"):
-            (output,) = self._session.run(None, {"input_ids": ids, "token_kinds": kinds})
+            output = self._model.run(input_ids=ids, token_kinds=kinds)
         return np.asarray(output, np.float32)
 
     def _cannot(self, action: str) -> AbstractContextManager[None]:

@@ -345,17 +345,14 @@ class TuningSnapshots:
         return tuple(self._log.records())
 
     def add(self, snapshot: TuningSnapshot) -> None:
+        """Store a snapshot, or a removed one again, in the order of their times."""
         with self._log.locked():
-            self._log.replace([*self._log.records(), snapshot])
+            records = [*self._log.records(), snapshot]
+            self._log.replace(sorted(records, key=lambda one: one.when))
 
     def remove(self, snapshot: TuningSnapshot) -> None:
         with self._log.locked():
             self._log.replace(one for one in self.read() if one != snapshot)
-
-    def restore(self, snapshot: TuningSnapshot) -> None:
-        with self._log.locked():
-            records = [*self._log.records(), snapshot]
-            self._log.replace(sorted(records, key=lambda one: one.when))
 
 
 def _tuning(knobs: Mapping[str, Any]) -> Tuning:

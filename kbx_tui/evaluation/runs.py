@@ -125,8 +125,22 @@ class GroupDifference:
     votes: Votes
 
 
-def group_metrics(run: Run) -> tuple[GroupMetrics, ...]:
-    return tuple(_means(group, results) for group, results in run.groups.items())
+def group_metrics(run: Run) -> Iterator[GroupMetrics]:
+    for group, results in run.groups.items():
+        labelled = [result.entity_first for result in results if result.entity_first is not None]
+        means = {
+            name: fmean(getattr(result, name) for result in results)
+            for name in (*Measures.__struct_fields__, "milliseconds")
+        }
+        yield GroupMetrics(
+            group=group,
+            queries=len(results),
+            ndcg_interval=bootstrap_interval([result.ndcg for result in results]),
+            mrr=means.pop("reciprocal_rank"),
+            two_pass=fmean(result.search_mode == "two_pass" for result in results),
+            entity_first=fmean(labelled) if labelled else None,
+            **means,
+        )
 
 
 def compare_runs(
@@ -245,23 +259,6 @@ def _trec_run(file: Path, data: bytes, notice: Notice) -> Run:
     return Run(file.name, "", "", (), results, skipped=0, vector_share=1.0)
 
 
-def _means(group: str, results: Sequence[QueryResult]) -> GroupMetrics:
-    labelled = [result.entity_first for result in results if result.entity_first is not None]
-    means = {
-        name: fmean(getattr(result, name) for result in results)
-        for name in (*Measures.__struct_fields__, "milliseconds")
-    }
-    return GroupMetrics(
-        group=group,
-        queries=len(results),
-        ndcg_interval=bootstrap_interval([result.ndcg for result in results]),
-        mrr=means.pop("reciprocal_rank"),
-        two_pass=fmean(result.search_mode == "two_pass" for result in results),
-        entity_first=fmean(labelled) if labelled else None,
-        **means,
-    )
-
-
 def _difference(
     group: str,
     against: str,
@@ -323,8 +320,7 @@ def measure(
         tuning = replace(tuning, hierarchy=False)
     elif mode == "two_pass":  # with entities of any score
         tuning = replace(tuning, entity_threshold=0.0)
-    results, share, highest = [], 1.0, highest_grade(queries)
-    by_candidates = 0
+    results, share, by_candidates, highest = [], 1.0, 0, highest_grade(queries)
     for query in _judged_queries(queries, progress):
         start = time.perf_counter()
         evidence = retrieve(query.text)
@@ -333,7 +329,20 @@ def measure(
         milliseconds = round((time.perf_counter() - start) * 1000, 3)
         share = float(evidence.vector_share)
         by_candidates += not evidence.scope.complete
-        results.append(_result(query, ranking, top, milliseconds, highest))
+        first = next((entity.path for entity in evidence.entities if entity.found), "")
+        results.append(
+            QueryResult(
+                **msgspec.structs.asdict(measured(top, query.grades, highest)),
+                id=query.id,
+                text=query.text,
+                group=query.group,
+                search_mode=ranking.search_mode,
+                search_mode_reason=ranking.search_mode_reason,
+                entity_first=first in query.entities if query.entities else None,
+                milliseconds=milliseconds,
+                top=tuple(top),
+            )
+        )
     skipped = len(queries) - len(results)
     return Run(base, mode, preset, tuple(doc_types), tuple(results), skipped, share, by_candidates)
 
@@ -383,20 +392,3 @@ def _judged_queries(
         if progress:
             progress(number, len(judged))
         yield query
-
-
-def _result(
-    query: JudgedQuery, ranking: Ranking, top: Sequence[str], milliseconds: float, highest: int
-) -> QueryResult:
-    first = next((entity.path for entity in ranking.evidence.entities if entity.found), "")
-    return QueryResult(
-        **msgspec.structs.asdict(measured(top, query.grades, highest)),
-        id=query.id,
-        text=query.text,
-        group=query.group,
-        search_mode=ranking.search_mode,
-        search_mode_reason=ranking.search_mode_reason,
-        entity_first=first in query.entities if query.entities else None,
-        milliseconds=milliseconds,
-        top=tuple(top),
-    )

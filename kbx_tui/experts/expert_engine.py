@@ -23,11 +23,11 @@ from kbx_tui.experts.expert_ranking import (
     Claim,
     ExpertRanking,
     Receipt,
-    Weight,
     contribution_function,
     contributions,
     most_relevant,
     newest_day,
+    parse_weight,
     rank_experts,
 )
 from kbx_tui.formatting import format_count
@@ -44,6 +44,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.search.query.query_words import FUNCTION_WORDS, words_of
+from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes, vector_notes, wide_scope_notes
 
 Receipts = defaultdict[str, list[Receipt]]
@@ -57,26 +58,25 @@ class ExpertEngine:
         self._index, self._root, self._retrieve = index, root, retrieve
         self._matcher: ClaimMatcher | None = None
         self._generation = -1
-        self.evidence: Evidence | None = None
-        """The evidence of the last ranking, if its weight was `relevance`; else None."""
 
     def rank(
         self,
         text: str,
-        weight: Weight,
+        wanted: Any,
         *,
         limit: int,
         min_claims: int,
         now: date | None,
         half_life_days: float,
         people: bool,
+        outdated: Sequence[str] = (),
     ) -> ExpertRanking:
-        """Return the experts on a topic; with `people`, only people.
+        """Return the experts on a topic, by the `wanted` weight; with `people`, only people.
 
-        Without `now`, ages are counted from the latest date in the base. Raises ConfigError (empty
-        topic) and OutOfRange.
+        Without `now`, ages are counted from the latest date in the base. `outdated` are sentences
+        on what is not indexed yet. Raises ConfigError (empty topic) and OutOfRange.
         """
-        topic = Topic.of(text)
+        weight, topic = parse_weight(wanted), Topic.of(text[:MAX_QUERY])
         generation = self._index.generation()
         if self._matcher is None or generation.number != self._generation:
             claims = read_claims(self._index, self._root)
@@ -91,17 +91,25 @@ class ExpertEngine:
             receipt = _claim_receipt(claim, contribution(claim) * share, share)
             for entity_id in claim.entity_ids:
                 receipts[entity_id].append(receipt)
-        self.evidence = self._retrieve(topic.query) if weight == "relevance" else None
-        if self.evidence is not None:
-            self._add_documents(receipts, self.evidence)
+        evidence = self._retrieve(topic.query) if weight == "relevance" else None
+        if evidence is not None:
+            self._add_documents(receipts, evidence)
         entities = {
             entity_id: entity
             for entity_id, entity in generation.entities.items()
             if not people or entity.type == "person"
         }
-        ranking = rank_experts(text, weight, receipts, entities, limit=limit, min_claims=min_claims)
-        is_relative = weight == "recency" and now is None and counted_from < today
-        return replace(ranking, in_scope=len(self._matcher.claims), is_relative=is_relative)
+        ranking = rank_experts(
+            topic.text, weight, receipts, entities, limit=limit, min_claims=min_claims
+        )
+        ranking = replace(ranking, in_scope=len(self._matcher.claims))
+        notes = [*cut_query_notes(text), *_unknown_weight(wanted), *_dates_of_files(ranking)]
+        if weight == "recency" and now is None and counted_from < today:
+            notes.append("ages are counted from the newest date in the base, not from today")
+        if evidence is not None and evidence.scope.total:
+            notes += vector_notes(evidence.vector_share, evidence.without_vector)
+            notes += wide_scope_notes(evidence, has_switch=False)
+        return replace(ranking, notes=(*notes, *outdated, *_nobody(ranking)))
 
     def _newest_day(self, today: date) -> date:
         claims = self._matcher.claims if self._matcher is not None else ()
@@ -151,23 +159,6 @@ def _document_receipt(snapshot: Snapshot, row: int, contribution: float) -> Rece
 
 
 NAME_SHOWN = 40
-
-
-def with_notes(
-    ranking: ExpertRanking,
-    topic: str,
-    weight: Any,
-    evidence: Evidence | None,
-    outdated: Sequence[str],
-) -> ExpertRanking:
-    notes = [*cut_query_notes(topic), *_unknown_weight(weight), *_dates_of_files(ranking)]
-    if ranking.is_relative:
-        notes.append("ages are counted from the newest date in the base, not from today")
-    if evidence is not None and evidence.scope.total:
-        notes += vector_notes(evidence.vector_share, evidence.without_vector)
-        notes += wide_scope_notes(evidence, has_switch=False)
-    notes += [*outdated, *_nobody(ranking)]
-    return replace(ranking, notes=tuple(notes))
 
 
 def _unknown_weight(weight: Any) -> Iterator[str]:

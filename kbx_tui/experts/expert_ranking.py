@@ -92,8 +92,6 @@ class ExpertRanking:
     total_matched: int
     total_below_minimum: int = 0
     """Number of entities that have claims on the topic, but fewer than the minimum."""
-    is_relative: bool = False
-    """Whether ages were counted from the newest day in the base, because that is not today."""
     in_scope: int = 0
     """Number of claims that were looked through, whatever their status."""
     notes: tuple[str, ...] = ()
@@ -126,7 +124,20 @@ def rank_experts(
         counted = tuple(receipt for receipt in ordered if receipt.status == "active")
         if len(counted) >= min_claims:
             excluded = tuple(receipt for receipt in ordered if receipt.status != "active")
-            experts.append(_expert(entity, counted, excluded))
+            sources = {source for receipt in counted for source in receipt.sources}
+            experts.append(
+                Expert(
+                    entity_id=entity.id,
+                    name=entity.name,
+                    type=entity.type,
+                    claim_count=len(counted),
+                    citation_count=len(sources),
+                    score=round(math.fsum(receipt.contribution for receipt in counted), DIGITS),
+                    top_claim_ids=tuple(receipt.claim_id for receipt in counted[:TOP_CLAIMS]),
+                    receipts=counted,
+                    excluded=excluded,
+                )
+            )
         else:
             below += bool(counted)
     by_share = weight == "relevance"
@@ -138,20 +149,6 @@ def rank_experts(
         )
     )
     return ExpertRanking(topic, weight, tuple(experts[:limit]), len(experts), below)
-
-
-def _expert(entity: Entity, counted: tuple[Receipt, ...], excluded: tuple[Receipt, ...]) -> Expert:
-    return Expert(
-        entity_id=entity.id,
-        name=entity.name,
-        type=entity.type,
-        claim_count=len(counted),
-        citation_count=len({source for receipt in counted for source in receipt.sources}),
-        score=round(math.fsum(receipt.contribution for receipt in counted), DIGITS),
-        top_claim_ids=tuple(receipt.claim_id for receipt in counted[:TOP_CLAIMS]),
-        receipts=counted,
-        excluded=excluded,
-    )
 
 
 Weight = Literal["count", "recency", "citation", "relevance"]

@@ -233,14 +233,14 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
         properties = {}  # not properties, but a paragraph that looks like one
     body = "\n".join(lines[len(properties) :]).strip("\n")
     people = [value for key, value in properties.items() if key in _NOTION_PEOPLE]
-    names = [name.strip() for value in people for name in value.split(",") if name.strip()]
+    names = [name for value in people for name in _names(value)]
     day = next((found for key in _DATES if (found := _date(properties.get(key, "")))), "")
     fields: dict[str, Any] = {
         key.replace(" ", "_").replace("/", "_"): value
         for key, value in properties.items()
         if key not in _NOTION_PEOPLE and key != "date" and key != "tags"
     }
-    if tags := [tag.strip() for tag in properties.get("tags", "").split(",") if tag.strip()]:
+    if tags := _names(properties.get("tags", "")):
         fields["tags"] = tags
     return _note(
         f"notion:{_notion_id(file) or slug(file.path)}",

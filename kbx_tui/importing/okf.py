@@ -24,7 +24,7 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import text_of
-from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, parse_document, read_frontmatter
 from kbx_tui.knowledge.records import Document
 
@@ -57,38 +57,25 @@ def write_okf(
         if folder.exists() and any(folder.iterdir()):
             raise ConfigError(f"{folder} is not empty; give a new folder to export to")
         folder.mkdir(parents=True, exist_ok=True)
-        return _write(folder, pages, entity_types, conventions, include_redacted=include_redacted)
+        withheld, reserved, written = [], [], []
+        for path, data in pages:
+            name = path.removeprefix("memory/")
+            if name.rpartition("/")[2].lower() in RESERVED:
+                reserved.append(path)
+                continue
+            shown = data if include_redacted else public_data(path, data, entity_types, conventions)
+            if shown is not data:
+                withheld.append(path)
+            if shown is None:
+                continue
+            document = parse_document(path, shown, entity_types=entity_types)
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(with_type(document, shown))
+            written.append((name, document))
+        (folder / "index.md").write_text(_index(written), encoding="utf-8")
     except OSError as error:
         raise WriteFault(f"{folder} cannot be written: {error.strerror or error}") from error
-
-
-def _write(
-    folder: Path,
-    pages: Iterable[tuple[str, bytes]],
-    entity_types: frozenset[str],
-    conventions: Conventions,
-    *,
-    include_redacted: bool,
-) -> OkfExport:
-    withheld, reserved, written = [], [], []
-    for path, data in pages:
-        name = path.removeprefix("memory/")
-        if name.rpartition("/")[2].lower() in RESERVED:
-            reserved.append(path)
-            continue
-        if not include_redacted:
-            page = PublicPage(path, data, entity_types, conventions=conventions)
-            if page.is_marked:
-                withheld.append(path)
-                if page.is_hidden:
-                    continue
-                data = page.texts[1].encode()
-        document = parse_document(path, data, entity_types=entity_types)
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(with_type(document, data))
-        written.append((name, document))
-    (folder / "index.md").write_text(_index(written), encoding="utf-8")
     return OkfExport(folder, len(written), tuple(withheld), tuple(reserved))
 
 
@@ -125,12 +112,9 @@ def _index(pages: list[tuple[str, Document]]) -> str:
             folder = parent
             lines += ["", f"## {parent}", ""]
         title = _MARKUP.sub(" ", document.title).strip() or name
-        lines.append(f"- [{title}]({_IN_ADDRESS.sub(_encoded, name)})")
+        address = _IN_ADDRESS.sub(lambda match: quote(match[0]), name)
+        lines.append(f"- [{title}]({address})")
     return "\n".join(lines) + "\n"
-
-
-def _encoded(match: re.Match[str]) -> str:
-    return quote(match[0])
 
 
 RESERVED = frozenset({"index.md", "log.md"})

@@ -11,15 +11,14 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from itertools import groupby
 from typing import Any
 
 from kbx_tui.importing.imported_document import ImportedDocument, SourceFile, content_id
-from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.dates import day_in, iso_date
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Attendee
-from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN
+from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN, is_capitalised
 
 Turn = tuple[str, str]
 """Speaker, empty if unknown, and what they said."""
@@ -41,7 +40,7 @@ def transcript(
         kind="meeting",
         subtype="transcript",
         title=title or _title_in_name(file.stem),
-        date=date or _date_in_name(file.path) or file.modified,
+        date=date or day_in(file.path) or file.modified,
         attendees=speakers(turns) if attendees is None else attendees,
         fields=fields or {},
         body=speech(turns),
@@ -49,16 +48,6 @@ def transcript(
 
 
 _DIGITAL_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
-
-
-def _date_in_name(name: str) -> str:
-    """Return the ISO date in a file name, such as that of a recording; empty without one."""
-    for match in _DIGITAL_DATE.finditer(name):
-        try:
-            return date(*map(int, match.groups())).isoformat()
-        except ValueError:
-            continue
-    return ""
 
 
 def _title_in_name(stem: str) -> str:
@@ -278,7 +267,7 @@ def _otter_turns(lines: Sequence[str]) -> dict[int, str]:
     }
     spaced = {number: match for number, match in found.items() if match["gap"] != " "}
     usual = spaced or {
-        number: match for number, match in found.items() if _is_written_as_name(match["name"])
+        number: match for number, match in found.items() if is_capitalised(match["name"])
     }
     apart = {n: match for n, match in usual.items() if n == 0 or not lines[n - 1].strip()}
     turns = _in_order(apart if 2 * len(apart) >= len(usual) else usual if spaced else {})
@@ -287,11 +276,6 @@ def _otter_turns(lines: Sequence[str]) -> dict[int, str]:
 
 def _may_be_name(name: str) -> bool:
     return len(name.split()) <= LONGEST_NAME and not _SENTENCE.search(name)
-
-
-def _is_written_as_name(name: str) -> bool:
-    words = name.split()
-    return not (words[0][0].islower() or words[-1][0].islower())
 
 
 def _fathom_turns(lines: Sequence[str]) -> dict[int, str]:

@@ -77,7 +77,10 @@ def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
 
 def map_unverified(source: BufferedReader | BufferedRandom, format_tag: str) -> Arrays | None:
     length = state_of(source.fileno())[1]
-    mapped = _copy(source, length) if length <= COPIED else _map(source)
+    if length <= COPIED:
+        mapped = _copy(source, length)
+    else:
+        mapped = memoryview(mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ))
     if mapped[: len(format_tag) + 1] != f"{format_tag}\n".encode():
         return None
     size, _ = END.unpack(mapped[-END.size :])
@@ -86,10 +89,6 @@ def map_unverified(source: BufferedReader | BufferedRandom, format_tag: str) -> 
         name: np.frombuffer(mapped, np.dtype(dtype), prod(shape), offset).reshape(shape)
         for name, (dtype, shape, offset) in directory.items()
     }
-
-
-def _map(source: BufferedReader | BufferedRandom) -> memoryview:
-    return memoryview(mmap.mmap(source.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _copy(source: BufferedReader | BufferedRandom, length: int) -> memoryview:
@@ -230,7 +229,7 @@ class VerifiedFiles:
             return
         self._is_kept = True
         states = dict(self._states)  # copied in one step: another thread may be adding to it
-        present = {name: state for name, state in states.items() if self._exists(name)}
+        present = {name: state for name, state in states.items() if (self._folder / name).exists()}
         temporary = self._folder / f"{VERIFIED}.{uuid4().hex}"
         with suppress(OSError):
             try:
@@ -238,9 +237,6 @@ class VerifiedFiles:
                 temporary.replace(self._folder / VERIFIED)
             finally:
                 remove_temporary(temporary)
-
-    def _exists(self, name: str) -> bool:
-        return (self._folder / name).exists()
 
 
 def leave_unwritten(folder: str) -> None:

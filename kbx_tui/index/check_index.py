@@ -117,7 +117,7 @@ def _near_marks(store: Store) -> tuple[str, ...]:
 def _check_files(store: Store, check: IndexCheck) -> None:
     if not store.is_searchable():
         check.add("BUILD", "the index is not finished", INDEX)
-    elif store.has_damaged_id():
+    elif not store.build_id():
         check.add("BUILD", "does not have the bytes that were written", INDEX)
     for sentence in find_damage(store):
         check.add("tables", sentence.rpartition("; ")[0], INDEX)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -50,6 +51,11 @@ _MADE = "made "
 _allowed_now: set[tuple[str, str]] = set()
 """Ids, and lines as in the files of ids, that this process may open besides those."""
 
+OWN_SECONDS = 0.2
+_own: dict[tuple[Path, Path], tuple[tuple[int, ...], float]] = {}
+"""What was found to be this user's: the index and state folders, then the state of the marker, and
+until when that counts."""
+
 
 def index_id(folder: Path) -> str:
     """Return the id in the marker of an index folder; empty without one."""
@@ -75,9 +81,22 @@ def digest_seed(folder: Path) -> int:
 
 
 def is_own(folder: Path) -> bool:
-    """Return whether an index was made here, or allowed by this user."""
-    known, put_aside_by = _ids_in(folder)
-    return not put_aside_by and _is_allowed(known, folder)
+    """Return whether an index was made here, or allowed by this user.
+
+    Every search asks, so what was found counts for a moment, while the marker is the same file.
+    """
+    marker: tuple[int, ...] = ()
+    with suppress(OSError):
+        found = os.lstat(folder / INDEX_MARKER)
+        marker = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+    place = folder, user_state_folder()
+    if (known := _own.get(place)) and known[0] == marker and time.monotonic() < known[1]:
+        return True
+    index, put_aside_by = _ids_in(folder)
+    if put_aside_by or not _is_allowed(index, folder):
+        return False
+    _own[place] = marker, time.monotonic() + OWN_SECONDS
+    return True
 
 
 def _is_allowed(known: str, folder: Path) -> bool:
@@ -157,6 +176,7 @@ def _remember(known: str, line: str) -> None:
 def forget(known: str) -> None:
     """Take back `allow`; what was made here stays known. Raises KbxError."""
     file = user_state_folder() / IDS / known
+    _own.clear()
     try:
         made = [line for line in _lines_of(known) if line.startswith(_MADE)]
         remove_index_id(file)

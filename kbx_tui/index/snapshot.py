@@ -45,7 +45,6 @@ from kbx_tui.index.text_columns import (
     TextLists,
 )
 from kbx_tui.index.versions import (
-    VersionColumn,
     are_among,
     places_of,
     stored_versions,
@@ -97,6 +96,7 @@ class Snapshot:
     """Texts `key=value` of each document's frontmatter (`fields.properties_of`)."""
     property_keys: CodedColumn
     """The distinct keys of each document's properties, joined as `TextLists` are."""
+    versions: Versions
     facts: StoredFacts | None = None
     """None where they have to be read from their table."""
     aliases: Sequence[tuple[str, ...]] = ()
@@ -104,7 +104,6 @@ class Snapshot:
     is_vault: bool = False
     conventions: Mapping[str, Any] | None = None
     """How the pages were read, as table meta has it; None if it does not say so."""
-    versions: Sequence[str] = ()
     segments: tuple[DocumentSegment, ...] = ()
     """The arrays that the columns are views of."""
 
@@ -359,7 +358,7 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
         speakers=TextLists(documents.texts("speakers")),
         is_vault=bool(meta.get("is_vault")),
         conventions=meta.get("conventions"),
-        versions=VersionColumn(versions),
+        versions=versions,
         segments=tuple(documents.segments),
         entity_pages=entity_pages,
         names=names or make_names(entities, state),
@@ -369,7 +368,8 @@ def read_snapshot(store: Store, table_versions: Mapping[str, int] | None = None)
 
 def indexed_versions(store: Store) -> dict[str, str]:
     documents = _Documents.load(store, _documents_state(store))
-    return dict(zip(documents.paths, VersionColumn(documents.versions), strict=True))
+    versions = (version.decode() for version in documents.versions.tolist())
+    return dict(zip(documents.paths, versions, strict=True))
 
 
 def refresh_documents_files(store: Store, current: Versions) -> None:
@@ -415,10 +415,11 @@ def documents_of(
         rows = [row for clause in clauses for row in _matching(store, selected, clause)]
         yield from sorted(rows, key=lambda row: row["path"].encode())
         return
-    wanted = None if versions is None else set(VersionColumn(versions))
+    wanted = None if versions is None else set(versions.tolist())
     for clause in _clauses_of_blocks(store):
-        rows_of_block = _matching(store, selected, clause)
-        yield from (row for row in rows_of_block if wanted is None or row["version"] in wanted)
+        for row in _matching(store, selected, clause):
+            if wanted is None or row["version"].encode() in wanted:
+                yield row
 
 
 def _matching(store: Store, columns: list[str], where: str | None) -> Iterator[dict[str, Any]]:

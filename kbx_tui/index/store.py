@@ -39,7 +39,6 @@ from kbx_tui.knowledge.records import Problem
 from kbx_tui.removal import (
     INDEX_TABLES,
     PUBLIC_INDEX,
-    drop_index_table,
     remove_index,
     remove_index_file,
     remove_index_temporaries,
@@ -61,7 +60,7 @@ COUNTED_TABLES = tuple(name for name in INDEX_TABLES if name not in ("name_uses"
 
 BUILD = "BUILD"
 """File that appears when its text can be searched; holds the id of the build."""
-_BUILD_ID = re.compile(r"[0-9a-f]{32}")
+_BUILD_ID = re.compile(rb"[0-9a-f]{32}")
 
 NO_AGE = timedelta(0)
 """Age from which replaced files are deleted.
@@ -151,19 +150,15 @@ class Store:
         return False
 
     def build_id(self) -> str:
-        """Return the id of the index, new after a full rebuild; empty while unfinished."""
+        """Return the id of the index, new after a full rebuild; empty if unfinished or damaged."""
         with suppress(OSError):
             data = read_regular_file(self._marker, limit=MARKER_LIMIT)
-            return data.decode("utf-8", "backslashreplace")  # damaged, it is an unknown id
+            return data.decode() if _BUILD_ID.fullmatch(data) else ""
         return ""
-
-    def has_damaged_id(self) -> bool:
-        build = self.build_id()
-        return bool(build) and not _BUILD_ID.fullmatch(build)
 
     def mark_searchable(self) -> None:
         with translate_errors("finish the index", self.uri):
-            if self.build_id() and not self.has_damaged_id():
+            if self.build_id():
                 os.utime(self._marker)
             else:
                 self._remove_marker()
@@ -318,31 +313,23 @@ class Store:
             raise wrong_model_error(str(meta.get("model")), model)
 
     def create(self, *, model: str, dimension: int, index_id: str = "") -> None:
-        """Create empty tables of an index with this id, by default a new one. Raises IndexFault."""
+        """Create empty tables in an empty folder, of an index with this id, by default a new one.
+
+        Raises IndexFault.
+        """
         from lancedb.index import BTree
 
         with translate_errors("mark the index", self.uri):
             claim(Path(self.uri), index_id)
-        self._remove_marker()
         with translate_errors("create the index", self.uri):
             for name in INDEX_TABLES:
                 if name != "meta":
-                    self._create_empty(name, self._marked_schema(name, dimension))
+                    schema = self._marked_schema(name, dimension)
+                    self._database.create_table(name, schema=schema)
             for name in INDEXED_BY_PATH:
                 self._database.open_table(name).create_index("path", config=BTree())
         meta = {"schema_version": SCHEMA_VERSION, "model": model, "dimension": dimension}
         self.write_meta({**meta, "text_rules": TEXT_RULES})
-
-    def _create_empty(self, name: str, schema: Any) -> None:
-        try:
-            self._database.create_table(name, schema=schema, mode="overwrite")
-        except BaseException as error:
-            if not is_store_error(error):
-                raise
-            # a damaged table cannot be overwritten
-            drop_index_table(self._database, name)
-            self._tables.pop(name, None)
-            self._database.create_table(name, schema=schema)
 
     def _marked_schema(self, name: str, dimension: int = 0) -> Any:
         """Return the schema of a new table, with the id of the index (`require_sound_table`)."""

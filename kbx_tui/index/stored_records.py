@@ -129,7 +129,8 @@ def make_documents(
         properties.append(TextLists.joined(values))
         keys = dict.fromkeys(each.partition("=")[0] for each in values)
         property_keys.append(TextLists.joined(keys))
-        for kind, key in item_keys(row["path"], row["id"], row["title"], row["date"]):
+        names = row["path"], row["id"], row["title"], row["date"], row["aliases"]
+        for kind, key in item_keys(*names):
             hashes.append(key_hash(key))
             found.append(8 * len(versions) + kind)
         versions.append(row["version"].encode())
@@ -146,10 +147,10 @@ def make_documents(
 
 ItemKind = Literal["path", "id", "title", "date"]
 
-KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title", "path")
-"""The kind of key by its number. The last three are a part of a title, the number before it as in
-`INC-0117: the outage`; its words without punctuation; and the name of the file, or the number with
-which that begins, as in `INC-0117-outage.md`."""
+KINDS: tuple[ItemKind, ...] = ("path", "id", "title", "date", "title", "title", "path", "title")
+"""The kind of key by its number. The last four are a part of a title, the number before it as in
+`INC-0117: the outage`; its words without punctuation; the name of the file, or the number with
+which that begins, as in `INC-0117-outage.md`; and an alias with a digit, such as a citation key."""
 
 EXTRA = 4
 _NUMBER_OF_NAME = re.compile(
@@ -163,7 +164,9 @@ def item_key(text: str) -> str:
     return " ".join(fold(text).split()).strip("/")
 
 
-def item_keys(path: str, document_id: str, title: str, date: str) -> Iterator[tuple[int, str]]:
+def item_keys(
+    path: str, document_id: str, title: str, date: str, aliases: Iterable[str]
+) -> Iterator[tuple[int, str]]:
     of_title = item_key(title)
     keys = (item_key(path), item_key(document_id), of_title, item_key(date))
     yield from ((number, key) for number, key in enumerate(keys) if key)
@@ -176,6 +179,8 @@ def item_keys(path: str, document_id: str, title: str, date: str) -> Iterator[tu
     name = page_name(path)
     of_name = dict.fromkeys((item_key(name), name_key(name), *_numbers_of(name)))
     yield from ((EXTRA + 2, key) for key in of_name if key not in ("", *keys))
+    numbered = (alias for alias in aliases if any(map(str.isdigit, alias)))
+    yield from ((EXTRA + 3, item_key(alias.removeprefix("@"))) for alias in numbered)
 
 
 def _numbers_of(name: str) -> Iterator[str]:

@@ -119,6 +119,7 @@ def text_hash(text: str) -> str:
 Record = TypeVar("Record")
 
 
+@cache
 def _columns(record: type[Any]) -> list[str]:
     return [field.name for field in fields(record)]
 

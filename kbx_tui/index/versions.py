@@ -6,7 +6,7 @@ As Python objects, five million hashes take half a gigabyte.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,32 +15,6 @@ from numpy.typing import NDArray
 from kbx_tui.index.arrays import Rows, Versions
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import text_hash
-from kbx_tui.index.text_columns import Column
-
-
-class VersionColumn(Column[str]):
-    __slots__ = ("array",)
-
-    def __init__(self, array: Versions) -> None:
-        self.array = array
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def _at(self, row: int) -> str:
-        return bytes(self.array[row]).decode()
-
-    def _slice(self, rows: slice) -> tuple[str, ...]:
-        return tuple(version.decode() for version in self.array[rows].tolist())
-
-    def __iter__(self) -> Iterator[Any]:
-        return (version.decode() for version in self.array.tolist())
-
-
-def version_array(versions: Sequence[str]) -> Versions:
-    if isinstance(versions, VersionColumn):
-        return versions.array
-    return np.array(list(versions), dtype=np.bytes_)
 
 
 def hash_array(column: Any) -> NDArray[np.bytes_]:

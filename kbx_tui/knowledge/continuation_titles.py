@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import islice
 
 from kbx_tui.knowledge.dates import first_day
 from kbx_tui.knowledge.folding import fold, name_key
@@ -20,11 +19,6 @@ _LOOKBACK = 50
 _MAX_TITLE = 300
 _AFTER_ALL_NUMBERS = 100
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_HINTS = ("part", "teil", "deel", "cont", "/", " of ")
-"""Every continuation's title contains one of these: a fast check that rejects most titles."""
-
-_BLOCK, _BETWEEN = 1000, "\0"
-
 _NUMBERED = re.compile(
     r"[(\[]?\b(?:part|parte|partie|teil|deel)[\s-]+(\d{1,2}|[ivx]{1,4})\b"
     r"(?:\s*(?:/|of|von|de|van)\s*(\d{1,2})\b)?[)\]]?"
@@ -96,25 +90,8 @@ def continuation_pairs(
 
 
 def continued_bases(titles: Iterable[str]) -> set[str]:
-    remaining, bases = iter(titles), set[str]()
-    while block := list(islice(remaining, _BLOCK)):
-        parsed = (parse_title(block[row]) for row in _rows_with_hint(block))
-        bases.update(title.base for title in parsed if title.is_continuation)
-    return bases
-
-
-def _rows_with_hint(titles: Sequence[str]) -> Sequence[int]:
-    text = _BETWEEN.join(titles).lower()
-    if text.count(_BETWEEN) >= len(titles):
-        return [row for row, title in enumerate(titles) if _has_hint(title.lower())]
-    found: set[int] = set()
-    for hint in _HINTS:
-        row, counted, at = 0, 0, text.find(hint)
-        while at >= 0:
-            row += text.count(_BETWEEN, counted, at)
-            found.add(row)
-            counted, at = at, text.find(hint, at + 1)
-    return sorted(found)
+    parsed = (parse_title(title) for title in titles if _has_hint(title.lower()))
+    return {title.base for title in parsed if title.is_continuation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,5 +148,7 @@ def _part_number(text: str | None) -> int:
     return _NUMERALS.index(text) + 1 if text in _NUMERALS else 0
 
 
-def _has_hint(folded: str) -> bool:
-    return any(hint in folded for hint in _HINTS)
+def _has_hint(text: str) -> bool:
+    """Return whether a title in lower case may be one of these; rejects most titles fast."""
+    has_word = "part" in text or "teil" in text or "deel" in text or "cont" in text
+    return has_word or "/" in text or " of " in text

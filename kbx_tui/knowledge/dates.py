@@ -13,7 +13,7 @@ from typing import Any
 
 from kbx_tui.knowledge.fields import link_target, stem_of, text_of, texts_of
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.markdown import headings
+from kbx_tui.knowledge.markdown import end_of_top, headings
 
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
@@ -106,11 +106,7 @@ _DATE_LINE = re.compile(
     r"^[ \t>|*_-]*(?:date|datum|日付|日期|日時|開催日時?)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$",
     re.I | re.M,
 )
-_TOP_LINES = 12
-"""Lines at the top of a body in which a line `Date: ...` is that of the document."""
-_TOP_HEADING = re.compile(r"^(?:# (?P<text>[^\n]*)|=++[ \t]*+$)", re.MULTILINE)
-"""A heading of level 1, or the line below one."""
-_DIGIT, _YEAR_DIGITS = re.compile(r"\d"), re.compile(r"\d{4}")
+_YEAR_DIGITS = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +142,7 @@ def date_of(
     return (
         _date_in_values(values, _DATE_KEYS)
         or (daily_notes.date_of(path) if daily_notes else "")
-        or _day_in(stem)
+        or day_in(stem)
         or (place if len(place) > len("2026-03") else "")
         or _day_at_top(body)
         or _month_or_week_in(stem)
@@ -206,7 +202,7 @@ def _date_in_value(value: object) -> str:
 
 def _date_in_text(text: str) -> str:
     folded = _folded(text)
-    if iso := iso_date(text) or _day_in(folded.rpartition("/")[2]) or _day_in(folded):
+    if iso := iso_date(text) or day_in(folded.rpartition("/")[2]) or day_in(folded):
         return iso
     if _MONTH_VALUE.fullmatch(text):
         return _valid_iso(text[:4], text[5:], 1)[:7] if "-" in text else _year_of(text)
@@ -215,7 +211,9 @@ def _date_in_text(text: str) -> str:
     return _month_or_week_in(folded)
 
 
-def _day_in(folded: str) -> str:
+def day_in(text: str) -> str:
+    """Return the first day in a text, such as a file name; empty without one."""
+    folded = _folded(text)
     if not _YEAR_DIGITS.search(folded):  # spares a dozen searches
         return ""
     matches = (match for form in _DAYS for match in form.finditer(folded))
@@ -258,25 +256,10 @@ def _date_of_folders(path: str) -> str:
 
 
 def _day_at_top(body: str) -> str:
-    end = -1
-    for _ in range(_TOP_LINES):
-        if (end := body.find("\n", end + 1)) < 0:
-            break
-    for match in _DATE_LINE.finditer(body, 0, end if end >= 0 else len(body)):
-        if iso := iso_date(match[1]) or _day_in(_folded(match[1])):
+    for match in _DATE_LINE.finditer(body, 0, end_of_top(body)):
+        if iso := iso_date(match[1]) or day_in(match[1]):
             return iso
-    if not _may_have_dated_heading(body):
-        return ""
-    return _day_in(_folded(next((each.text for each in headings(body) if each.level == 1), "")))
-
-
-def _may_have_dated_heading(body: str) -> bool:
-    for found in _TOP_HEADING.finditer(body):
-        end = max(found.start() - 1, 0)
-        above = body[body.rfind("\n", 0, end) + 1 : end]
-        if _DIGIT.search(above if found["text"] is None else found["text"]):
-            return True
-    return False
+    return day_in(next((each.text for each in headings(body) if each.level == 1), ""))
 
 
 def _year_of(text: str) -> str:

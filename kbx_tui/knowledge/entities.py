@@ -21,11 +21,7 @@ from kbx_tui.knowledge.fields import (
     unique_ids,
 )
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.markdown import (
-    inline_fields,
-    outline,
-    strip_markup,
-)
+from kbx_tui.knowledge.markdown import inline_fields, outline, strip_markup
 from kbx_tui.knowledge.records import Document, Entity
 
 _ROLE_KEYS = ("role", "job_title", "position")

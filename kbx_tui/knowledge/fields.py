@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kbx_tui.knowledge.folding import WORD, fold, name_key, slug
-from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import end_of_top, strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee, Document
+from kbx_tui.knowledge.turns import is_written_as_name
 
 ALIAS_KEYS = frozenset(
     {
         "alias", "aliases", "also_known_as", "also known as", "also_called", "also called",
         "codename", "codenames", "codename/also called", "nickname", "nicknames", "initials",
+        "citekey", "citekeys", "citation_key", "citation-key", "citationkey", "citation key",
     }
 )  # fmt: skip
 ATTENDEE_KEYS = frozenset(
@@ -155,6 +157,24 @@ def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
     return tuple(by_name.values())
 
 
+_ATTENDEE_LINE = re.compile(
+    r"^[ \t>*_-]*(?:attendees|participants|(?P<several>present|anwesend|présents)"
+    r"|teilnehme(?:r|nde|r[*:_]?innen)|asistentes|参加者|出席者)"
+    r"[*_]*[ \t]*[:：][*_]*[ \t]*(?P<names>[^\W\d_][^\n]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def attendee_line(body: str) -> dict[str, str]:
+    """Return who attended as a property if a line at the top says so: `Attendees: Ann Lee, Bo`."""
+    line = _ATTENDEE_LINE.search(body, 0, end_of_top(body))
+    if line is None or "[[" in line["names"]:  # links say it already
+        return {}
+    names = [attendee.name for attendee in _attendees(line["names"])]
+    is_list = len(names) > (1 if line["several"] else 0)
+    return {"attendees": line["names"]} if is_list and all(map(is_written_as_name, names)) else {}
+
+
 def references_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the distinct values of ``REFERENCE_KEYS`` at any depth, and wikilinks elsewhere."""
     return tuple(
@@ -259,7 +279,7 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
     """
     *folders, name = path.casefold().split("/")
-    declared = slug(next(texts_of(frontmatter.get("type")), ""))
+    declared = slug(next(texts_of(frontmatter["type"]), "")) if "type" in frontmatter else ""
     if "meetings" in folders:
         return "meeting", declared
     owner = folders[:-1] if is_folder_page(path) else folders

@@ -111,9 +111,12 @@ def language_by_script(words: Sequence[str]) -> str:
     return ENGLISH
 
 
-@lru_cache(maxsize=65536)
-def stem(word: str, language: str = ENGLISH) -> str:
+def make_stem(word: str, language: str = ENGLISH) -> str:
     return str(_stemmer(language).stem_word(word))
+
+
+stem = lru_cache(maxsize=4096)(make_stem)
+"""As `make_stem`, for words that are likely to come again."""
 
 
 def beginning_of(word_stem: str, language: str = ENGLISH) -> str:

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 CODE_SPAN = (
-    r"(?<!`)(?P<ticks>`{1,16})(?!`)(?:[^`\n]|\n(?!\n)|(?!(?P=ticks)(?!`))`){1,2000}?(?P=ticks)(?!`)"
+    r"`(?<!``)(?P<ticks>`{0,15})(?!`)"
+    r"(?:[^`\n]|\n(?!\n)|(?!`(?P=ticks)(?!`))`){1,2000}?`(?P=ticks)(?!`)"
 )
+"""Code, whose group `ticks` are the marks before it after the first. Like all alternatives to it,
+it begins with a literal character: a search skips to candidates."""
 
 _CODE_SPAN_OR_WIKILINK = re.compile(
     CODE_SPAN + r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?"
@@ -77,7 +80,7 @@ def strip_markup(text: str) -> str:
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript|obsidian):", re.I)
 
 _LINK = re.compile(
-    CODE_SPAN + r"|(?<!\\)!?\[(?:"
+    CODE_SPAN + r"|\[(?<!\\\[)(?:"
     r"\[(?P<target>[^\[\]\n|]{1,500})(?:\|(?P<label>[^\[\]\n]{0,500}))?\]\]"
     r"|(?P<text>[^\[\]\n]{0,500})(?<!\\)\]\("
     r"(?P<address><[^<>\n]{1,1000}>|(?:[^()\s<>]|\([^()\s]{0,200}\)){1,1000})"
@@ -128,7 +131,14 @@ def find_written_links(text: str, *, labels_first: bool = False) -> Iterator[Wri
         else:
             continue
         if page or part:
-            yield WrittenLink(page, part, label, match["target"] is not None, *match.span())
+            start, end = match.span()
+            start -= _is_shown(text, start)
+            yield WrittenLink(page, part, label, match["target"] is not None, start, end)
+
+
+def _is_shown(text: str, start: int) -> bool:
+    """Return whether the exclamation mark of a picture or embed precedes a bracket."""
+    return text[start - 1 : start] == "!" and text[start - 2 : start - 1] != "\\"
 
 
 def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
@@ -173,7 +183,8 @@ def local_address(address: str) -> tuple[str, str]:
 def property_link_targets(value: object) -> Iterator[str]:
     """Yield the targets of all wikilinks in frontmatter or one of its values, at any depth."""
     if isinstance(value, str):
-        yield from (link.target for link in find_written_links(value) if link.is_wikilink)
+        if "[[" in value:
+            yield from (link.target for link in find_written_links(value) if link.is_wikilink)
     elif isinstance(value, Mapping):
         for entry in value.values():
             yield from property_link_targets(entry)
@@ -256,8 +267,26 @@ def read_as_markdown(body: str) -> str:
 
 
 def headings(body: str) -> tuple[Heading, ...]:
-    scanned = scan_headings(read_as_markdown(body))
+    return _headings_in(read_as_markdown(body))
+
+
+@lru_cache(maxsize=1)  # title, date and row of a page ask in turn
+def _headings_in(body: str) -> tuple[Heading, ...]:
+    scanned = scan_headings(body)
     return outline(body).headings if scanned is None else scanned
+
+
+TOP_LINES = 12
+"""Lines at the top of a body in which a line such as `Date: ...` is a property of the document."""
+
+
+def end_of_top(body: str) -> int:
+    """Return the offset at which the top of a body ends."""
+    end = -1
+    for _ in range(TOP_LINES):
+        if (end := body.find("\n", end + 1)) < 0:
+            return len(body)
+    return end
 
 
 def states_title(body: str, title: str) -> bool:
@@ -309,7 +338,7 @@ _SHORT_MARKS = _TEMPLATE_MARKS | _TEX_MARKS
 _COMMENT_MARKS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
 _UNREAD_MARK = re.compile(
     CODE_SPAN + r"|\{\{|\{%|<%|%%|<!--|\$\$|\\(?<!\\\\)(?:\(|\[\n|begin\{)"
-    r"|(?<![\\$\w])(?P<math>\$(?=\S)[^$\n]{1,300}(?<=\S)\$(?![\d$\w]))"
+    r"|\$(?<![\\$\w]\$)(?=\S)[^$\n]{1,300}(?<=\S)\$(?![\d$\w])"
 )
 _LONGEST = 2000
 
@@ -319,7 +348,7 @@ def _blank_unread(text: str) -> str:
     parts, done, unclosed = list[str](), 0, set[str]()
     for match in _UNREAD_MARK.finditer(text):
         mark, start, end = match[0], match.start(), match.end()
-        if start < done or match["ticks"] or mark in unclosed:
+        if start < done or match["ticks"] is not None or mark in unclosed:
             continue
         if closing := _SHORT_MARKS.get(mark):
             found = text.find(closing, end, end + _LONGEST)
@@ -535,10 +564,10 @@ def inline_fields(body: str) -> dict[str, Any]:
 
 _TAG = re.compile(
     CODE_SPAN + r"|\[\[[^\[\]\n]{1,500}\]\]"
-    r"|(?<!\S)\#(?:\[\[(?P<page>[^\[\]\n]{1,200})\]\]"
+    r"|\#(?<!\S\#)(?:\[\[(?P<page>[^\[\]\n]{1,200})\]\]"
     r"|(?P<tag>[^\s\#!-,.:-@\[-^`{-~\u2000-\u206f\u2e00-\u2e7f]{1,200}))"
 )
-_MAY_BE_TAG = re.compile(r"(?<!\S)#[^\s#]")
+_MAY_BE_TAG = re.compile(r"#(?<!\S#)[^\s#]")
 _NO_WORD = re.compile(r"[\d/_-]*")
 
 
@@ -550,6 +579,6 @@ def inline_tags(body: str) -> tuple[str, ...]:
     if not _MAY_BE_TAG.search(body):
         return ()
     found = _TAG.finditer(blank_code(body))
-    names = (match["tag"] or match["page"] or "" for match in found)
+    names = (name for match in found if (name := match["tag"] or match["page"]))
     tags = (name.strip("/ ") for name in names)
     return tuple(dict.fromkeys(tag for tag in tags if tag and not _NO_WORD.fullmatch(tag)))

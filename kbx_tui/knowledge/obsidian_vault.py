@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,25 +39,23 @@ class VaultSettings:
 
 
 def obsidian_address(root: Path, path: str) -> str:
-    vault = read_vault_settings(root)
-    prefix = f"{vault.folder}/" if vault and vault.folder else ""
-    if vault is None or not path.startswith(prefix):
+    folder = _vault_folder(root)
+    prefix = f"{folder}/" if folder else ""
+    if folder is None or not path.startswith(prefix):
         return ""
-    name, file = (root / vault.folder).resolve().name, path.removeprefix(prefix)
+    name, file = (root / folder).resolve().name, path.removeprefix(prefix)
     return f"obsidian://open?vault={quote(name, safe='')}&file={quote(file, safe='')}"
 
 
+def _vault_folder(root: Path) -> str | None:
+    return next((folder for folder in ("", MEMORY) if (root / folder / FOLDER).is_dir()), None)
+
+
 def read_vault_settings(root: Path) -> VaultSettings | None:
-    for folder in ("", MEMORY):
-        settings = root / folder / FOLDER
-        if settings.is_dir():
-            files = (*TEMPLATES, DAILY_NOTES, APP)
-            return _read(settings, folder, tuple(_version(settings / name) for name in files))
-    return None
-
-
-@lru_cache(maxsize=4)
-def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSettings:
+    folder = _vault_folder(root)
+    if folder is None:
+        return None
+    settings = root / folder / FOLDER
     template_folders = [
         path
         for name in TEMPLATES
@@ -80,14 +77,6 @@ def _read(settings: Path, folder: str, versions: tuple[object, ...]) -> VaultSet
             _path(folder, daily.get("folder")) or folder,
         ),
     )
-
-
-def _version(file: Path) -> tuple[int, ...]:
-    try:
-        status = file.stat()
-    except (OSError, ValueError):
-        return ()
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 def _load(file: Path) -> Mapping[str, Any]:

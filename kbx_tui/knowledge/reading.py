@@ -21,6 +21,7 @@ from kbx_tui.knowledge.dates import DailyNotes, date_of
 from kbx_tui.knowledge.decoding import BINARY, content_hash, decode
 from kbx_tui.knowledge.fields import (
     aliases_of,
+    attendee_line,
     attendees_of,
     document_id,
     dotted_place,
@@ -41,7 +42,7 @@ from kbx_tui.knowledge.markdown import (
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.knowledge.titles import Titles, title_of
 from kbx_tui.knowledge.toml_text import load_toml
-from kbx_tui.knowledge.turns import speakers_of
+from kbx_tui.knowledge.turns import turns_of
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000
@@ -89,8 +90,9 @@ def parse_document(
     kind, subtype = kind_of(place, properties)
     entity = is_entity_kind(kind, entity_types)
     title = title_of(path, front.values, front.body, entity=entity, titles=conventions.titles)
-    attendees = attendees_of(properties)
+    attendees = attendees_of({**attendee_line(front.body), **properties})
     is_meeting = kind == "meeting" or len(attendees) > 1
+    turns = turns_of(front.body, (each.name for each in attendees)) if is_meeting else ()
     problems = []
     if note:
         problems.append(Problem(path, note, skipped=note == BINARY))
@@ -113,9 +115,7 @@ def parse_document(
         aliases=aliases_of(properties),
         tags=tuple(dict.fromkeys((*tags_of(properties), *inline_tags(front.body)))),
         attendees=attendees,
-        speakers=tuple(speakers_of(front.body, (each.name for each in attendees)))
-        if is_meeting
-        else (),
+        speakers=tuple(dict.fromkeys(turn.speaker for turn in turns)),
         references=references_of(properties),
         links=tuple(
             link.target for link in links_of(front.body, labels_first=conventions.is_dendron)

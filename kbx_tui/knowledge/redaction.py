@@ -282,25 +282,30 @@ _NEAR_MARK = re.compile(
     r"[#@!%$\\(\[{<*_~=`][ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
     r"|^\W*+(?:[\w-]++::?[ \t]*+)?(?P<lone>[^\W_]{6,9})\W*+$"
 )
-_HALVES = re.compile("reda|cted|redca", re.IGNORECASE)
+_HALVES = ("reda", "cted", "redca")
 """A word with one mistake has one of these: a cheap test for lines worth a look."""
 _NO_MISTAKES = frozenset({"reacted", "redactor"})
 
 
 def near_marks(text: str) -> Iterator[tuple[int, str]]:
     """Yield number (1-based) and beginning of the lines with what looks like a mark but is not."""
-    if not _HALVES.search(plain(text)):
+    if not _has_half(plain(text)):
         return
     lines = text.split("\n")
     found = [
         number
         for number, line in enumerate(map(plain, lines))
-        if _HALVES.search(line) and any(map(_is_near_mark, _NEAR_MARK.finditer(line)))
+        if _has_half(line) and any(map(_is_near_mark, _NEAR_MARK.finditer(line)))
     ]
     marked = marked_lines(text) if found else frozenset()
     for number in found:
         if number not in marked:
             yield number + 1, lines[number].strip()[:NEAR_MARK_SHOWN]
+
+
+def _has_half(text: str) -> bool:
+    text = text.lower()
+    return any(half in text for half in _HALVES)
 
 
 def _is_near_mark(found: re.Match[str]) -> bool:

@@ -90,6 +90,8 @@ class NoteOutline:
     links: Sequence[str]
     properties: Mapping[str, Any]
     """Those of the frontmatter, and inline fields."""
+    attendees: Sequence[Attendee] = ()
+    """Those of properties, and of a line such as `Attendees: Ann Lee, Bo Chan`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,12 +306,10 @@ class Topics:
         found: dict[str, Counter[str]] = {}
         for note in self._notes:
             named: dict[str, str] = {}
-            for key, value in note.properties.items():
-                if fold(key) in PEOPLE_PROPERTIES:
-                    for attendee in _named_in_text(value):
-                        name = given_name_first(attendee.name)
-                        if _may_be_person(name):
-                            named.setdefault(name_key(name), name)
+            for attendee in _plainly_named(note):
+                name = given_name_first(attendee.name)
+                if _may_be_person(name):
+                    named.setdefault(name_key(name), name)
             for key, name in named.items():
                 found.setdefault(key, Counter())[name] += 1
         return found
@@ -327,6 +327,14 @@ class Topics:
 
     def _find(self, page: str, source: str) -> str:
         return self._files.find(page, source) or self._named.get(name_key(page), "")
+
+
+def _plainly_named(note: NoteOutline) -> Iterator[Attendee]:
+    for key, value in note.properties.items():
+        if fold(key) in PEOPLE_PROPERTIES:
+            yield from _named_in_text(value)
+    of_properties = attendees_of(note.properties)
+    yield from (attendee for attendee in note.attendees if attendee not in of_properties)
 
 
 def _named_in_text(value: object) -> Sequence[Attendee]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -78,7 +78,7 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
     def may_speak(label: re.Match[str]) -> bool:
         above = bisect(begins, label.start())
         is_task = above and _key(headings[above - 1][1].rstrip("#: \t")) in TASKS
-        return not is_task and _is_written_as_name(label["name"])
+        return not is_task and is_written_as_name(label["name"])
 
     counts = Counter(_key(label["name"]) for label in labels if may_speak(label))
     if len(counts) < 2 or (max(counts.values()) < 2 and not _are_two_of(counts, attendees)):
@@ -97,11 +97,6 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
         for (start, speaker), end in zip(places, bounds, strict=True)
         if speaker
     ]
-
-
-def speakers_of(body: str, attendees: Iterable[str]) -> Iterator[str]:
-    """Yield who speaks in a meeting, as written, each once."""
-    yield from dict.fromkeys(turn.speaker for turn in turns_of(body, attendees))
 
 
 def _are_two_of(names: Iterable[str], attendees: Iterable[str]) -> bool:
@@ -123,10 +118,10 @@ def _names_nobody(name: str) -> bool:
     return _key(name) in NOBODY or UNKNOWN.fullmatch(name.strip()) is not None
 
 
-def _is_written_as_name(name: str) -> bool:
+def is_written_as_name(name: str) -> bool:
+    return len(name.split()) <= LONGEST_NAME and is_capitalised(name) and not _names_nobody(name)
+
+
+def is_capitalised(name: str) -> bool:
     words = name.split()
-    return (
-        len(words) <= LONGEST_NAME
-        and not (words[0][0].islower() or words[-1][0].islower())
-        and not _names_nobody(name)
-    )
+    return not (words[0][0].islower() or words[-1][0].islower())

@@ -225,23 +225,25 @@ def read_page(file: Path, path: str) -> bytes:
     OSError, also for a file that is not regular or larger than `MAX_BYTES`.
     """
     with open_regular_file(file, limit=MAX_BYTES, follow_links=True) as stream:
-        root = file.parents[path.count("/")]
-        if not any(_is_opened_in(folder, stream.fileno()) for folder in (root, root / MEMORY)):
+        root, place = file.parents[path.count("/")], opened_path(stream.fileno())
+        if place and not any(_holds(folder, place) for folder in (root, root / MEMORY)):
             raise OSError(errno.EXDEV, "it is outside the knowledge base", str(file))
         return read_at_most(stream, file, MAX_BYTES)
 
 
-def _is_opened_in(folder: Path, file: int) -> bool:
-    """Return whether an open file is below a folder, wherever its path leads now."""
+def _holds(folder: Path, place: str) -> bool:
+    """Return whether the place of an open file is below a folder, wherever its path leads now."""
+    if place.startswith(f"{folder}/"):  # no link on the way
+        return True
     try:
         handle = os.open(folder, os.O_RDONLY | open_flags("O_PATH", "O_CLOEXEC"))
-    except OSError:  # there is no `memory`, or no opening of folders, as on Windows
-        return opened_path(file) is None
+    except OSError:  # there is no `memory`
+        return False
     try:
-        above, place = opened_path(handle), opened_path(file)
+        above = opened_path(handle)
     finally:
         os.close(handle)
-    return above is None or place is None or place.startswith(f"{above.rstrip('/')}/")
+    return above is None or place.startswith(f"{above.rstrip('/')}/")
 
 
 def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:

@@ -32,6 +32,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kbx_tui.errors import IndexLocked, StoreFault
+from kbx_tui.formatting import format_minute
 from kbx_tui.object_store.object_client import Conflict, ObjectClient, StoredObject, Tag
 from kbx_tui.object_store.published_version import (
     FILE_KEY,
@@ -421,8 +422,8 @@ def _is_running(pid: int) -> bool:
 def _locked(client: ObjectClient, lease: Lease | None) -> IndexLocked:
     if lease is None:
         return IndexLocked(f"another process has just published to {client.uri}: run again")
-    since = time.strftime("%H:%M", time.localtime(lease.since))
-    until = time.strftime("%H:%M", time.localtime(lease.expires + SKEW_SECONDS + 60))
+    since = format_minute(lease.since)[-5:]
+    until = format_minute(lease.expires + SKEW_SECONDS + 60)[-5:]
     return IndexLocked(
         f"process {lease.pid} on {lease.host} publishes to {client.uri} since {since}: wait until "
         f"it has finished; if it has died, others may publish from {until}"

@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
+import numpy as np
+
+from kbx_tui.index.arrays import Versions
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.store import Store, is_one_of
 from kbx_tui.knowledge.dates import whole_day
@@ -47,7 +50,7 @@ class Target:
 @dataclass(frozen=True, slots=True)
 class LinkGraph:
     destinations: Destinations
-    versions: Sequence[str]
+    versions: Versions
     targets: Mapping[str, tuple[Target, ...]]
     """The distinct targets of the links in each document, by path."""
     sources: Mapping[str, tuple[str, ...]]
@@ -129,8 +132,8 @@ def updated(before: LinkGraph, snapshot: Snapshot, rows: Iterable[LinkRow]) -> L
 
 
 def _changed(before: LinkGraph, snapshot: Snapshot) -> list[str]:
-    versions = zip(snapshot.paths, before.versions, snapshot.versions, strict=True)
-    return [path for path, old, new in versions if old != new]
+    rows = np.flatnonzero(before.versions != snapshot.versions).tolist()
+    return [snapshot.paths[row] for row in rows]
 
 
 def _linked_from(path: str, targets: Iterable[Target]) -> Iterable[str]:

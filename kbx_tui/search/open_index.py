@@ -29,7 +29,6 @@ from kbx_tui.index.vectors.vector_matrix import (
     load_vectors,
     read_chunk_lines,
 )
-from kbx_tui.index.versions import version_array
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import ScoredDocuments
@@ -100,12 +99,9 @@ class OpenIndex:
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
-PASS_ONE_KEPT, PASS_ONE_SECONDS = 256, 60.0
+PASS_ONE_KEPT = 256
 PATIENCE = 10.0
 """Pause before changed vectors are reread, as a multiple of the duration of the last read."""
-
-
-PassOne = tuple[Sequence[NameMatch], tuple[EntityCandidate, ...]]
 
 
 class IndexGeneration:
@@ -128,6 +124,7 @@ class IndexGeneration:
         self._scored_documents: LruCache[Scope, ScoredDocuments] = LruCache(SCOPES_KEPT)
         self._vectors: VectorMatrix | None = None
         self._vectors_read = self._reading_took = 0.0
+        self._names = LruCache[str, Sequence[NameMatch]](PASS_ONE_KEPT)
         self._clear_pass_one()
 
     @property
@@ -155,7 +152,7 @@ class IndexGeneration:
         return True
 
     def _clear_pass_one(self) -> None:
-        self.pass_one: LruCache[str, PassOne] = LruCache(PASS_ONE_KEPT, seconds=PASS_ONE_SECONDS)
+        self.pass_one = LruCache[str, tuple[EntityCandidate, ...]](PASS_ONE_KEPT)
 
     def vectors(self, *, model: str, dimension: int) -> VectorMatrix:
         """Return the vectors of this generation. Raises IndexForeign if another model made them."""
@@ -174,12 +171,13 @@ class IndexGeneration:
         words = self.words
         return EntityPass(self.snapshot, words.texts_with, words.usual_language)
 
-    def names_if_ready(self, query: str) -> Sequence[NameMatch]:
-        """Return the names in a query; empty unless they can be found without building an index."""
-        if recent := self.pass_one.get(query):
-            return recent[0]
-        was_used = "entity_pass" in vars(self)
-        return self.entity_pass.names.find_full_names(query) if was_used else ()
+    def names(self, query: str, *, if_ready: bool = False) -> Sequence[NameMatch]:
+        """Return the names in a query; with `if_ready` only if the index of names is built."""
+        if if_ready and "entity_pass" not in vars(self):
+            return ()
+        if (found := self._names.get(query)) is None:
+            found = self._names.put(query, self.entity_pass.names.find(query))
+        return found
 
     @cached_property
     def words(self) -> Bm25Index:
@@ -206,11 +204,17 @@ class IndexGeneration:
         named = {name: self._ids_of(name) for name in filters.values("@")}
         with_words, said = self.words.rows_with_phrase, filters.values("said")
         rows_said = lambda name: self.speakers.rows(name)  # noqa: E731  # made only where needed
+        cited = {
+            name: [row for row, _ in self.known_items.find(name)]
+            for name, ids in named.items()
+            if not ids
+        }
         flags, scope = find_scope(
-            self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows
+            self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows, cited
         )
         silent = (self._silent(name) for name in said if not self.speakers.labels(name))
-        unknown = (*(self._unknown(name) for name, ids in named.items() if not ids), *silent)
+        nobody = (name for name, ids in named.items() if not (ids or cited[name]))
+        unknown = (*map(self._unknown, nobody), *silent)
         scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
         return self._scopes.put((path, filters), scoped)
 
@@ -303,7 +307,7 @@ MISSING: Body = ("", 1)
 class BodyReader:
     def __init__(self, snapshot: Snapshot, store: Store) -> None:
         self._row_of, self._store = snapshot.row_of, store
-        self._files, _ = BODIES.map_for(store, version_array(snapshot.versions))
+        self._files, _ = BODIES.map_for(store, snapshot.versions)
         self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
         """For each row, the number of its file and of the body in that file; -1 for none."""
         for number, (_, rows) in enumerate(self._files):

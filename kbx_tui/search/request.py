@@ -173,6 +173,7 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 NAME = r"[^\W\d][\w-]*"
 """A property as typed: `due_date` and `Due-Date` are the property `Due date`."""
 _NAMED = re.compile(rf'(?<!\S)-?(?P<name>{NAME})(?:[<>]=?(?=[\d-])|:(?!//)(?=\S))(?:"[^"]*")?\S*')
+_SIGNS = frozenset(":<>")
 _UNFINISHED = re.compile(
     rf"""
     (?<!\S) (?: -? (?P<said>said) : @? | -? (?P<key>(?!title:|said:){NAME}) : (?!//) | @ )
@@ -229,6 +230,8 @@ class TypedQuery:
 
 def names_in(query: str) -> list[tuple[str, str]]:
     """Return what may be filters by a property: the names, each with the whole word."""
+    if _SIGNS.isdisjoint(query):  # most queries
+        return []
     return [(each["name"], each[0]) for each in _NAMED.finditer(query) if each["name"] not in KEYS]
 
 

@@ -470,7 +470,7 @@ def _nearest_chunks(
         row
         for row in found
         if (row["path"], row["line_start"]) in date_of
-        and row["version"] == snapshot.versions[snapshot.row_of[row["path"]]]
+        and row["version"].encode() == snapshot.versions[snapshot.row_of[row["path"]]]
     ]
     bodies = generation.bodies.read([row["path"] for row in near])
     return [

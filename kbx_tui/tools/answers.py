@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -485,3 +485,9 @@ class KbxSearchAnswer(Answer):
     query: str
     results: list[KbxSearchResult]
     meta: KbxSearchMeta
+
+
+def notes_of(answer: dict[str, Any]) -> list[list[str]]:
+    """Return the lists of sentences in an answer, which may name pages."""
+    places = [part for part in (answer, answer.get("data"), answer.get("meta")) if part]
+    return [part[key] for key in ("notes", "hints") for part in places if key in part]

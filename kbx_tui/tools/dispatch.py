@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from kbx_tui import errors
 from kbx_tui.errors import NotFound
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.tools.answers import ErrorCode, ErrorType
+from kbx_tui.tools.answers import ErrorCode, ErrorType, notes_of
 from kbx_tui.tools.methods import Method, available_methods, find_method, input_schema
 
 if TYPE_CHECKING:
@@ -81,20 +81,15 @@ def call(
         else:
             said = "known, so not proposed: see matches; force proposes it anyway"
         made["hints"].append(said)
-    for notes in _notes_of(made):
+    for notes in notes_of(made):
         notes[:] = map(in_words_of_tools, notes)
     return made
 
 
 def _add_notes(answer: dict[str, Any], notices: Sequence[str]) -> None:
     """Add what a person would have read meanwhile to the notes of an answer, or to its hints."""
-    for notes in _notes_of(answer)[:1]:
+    for notes in notes_of(answer)[:1]:
         notes += [notice for notice in notices if notice not in notes]
-
-
-def _notes_of(answer: dict[str, Any]) -> list[list[str]]:
-    places = [part for part in (answer, answer.get("data"), answer.get("meta")) if part]
-    return [part[key] for key in ("notes", "hints") for part in places if key in part]
 
 
 _COMMANDS = (

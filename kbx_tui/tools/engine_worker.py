@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
 from kbx_tui.safe_text import safe_line
+from kbx_tui.system import limit_heaps
 from kbx_tui.tools.dispatch import Answer, Failure, answer_call, failed_answer
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class EngineWorker:
         With `warms`, `begin` loads what the first search needs. The base is not opened before. With
         `reviews`, writes are only proposed.
         """
+        limit_heaps()
         self.reviews = reviews
         self._open_kb, self.allow_writes, self.timeout = open_kb, allow_writes, timeout
         self._kb: KnowledgeBase | None = None
@@ -181,11 +183,12 @@ class EngineWorker:
     def _warm(self) -> None:
         """Load the newest index in two steps, so that a call waits for at most one of them."""
         with suppress(RuntimeError):  # the worker was closed meanwhile
-            self._thread.submit(self._quietly, _refresh).add_done_callback(self._warm_rest)
+            loading = self._thread.submit(self._quietly, lambda kb: kb.refresh())
+            loading.add_done_callback(self._warm_rest)
 
     def _warm_rest(self, loading: Future[Any]) -> None:
         with suppress(RuntimeError):  # the worker was closed meanwhile
-            self._thread.submit(self._quietly, _warm)
+            self._thread.submit(self._quietly, lambda kb: kb.warm())
         if self._keeper is not None and self._kb is not None:
             self._keeper.start()
 
@@ -194,7 +197,8 @@ class EngineWorker:
         try:
             from kbx_tui.tools import handlers, public_answers  # noqa: F401 - loads the engine
 
-            action(self._opened().public)
+            if (public := self._opened().public).is_indexed():
+                action(public)
         except KbxError as error:
             log.info("not loaded in advance: %s", error)
 
@@ -202,16 +206,6 @@ class EngineWorker:
         if self._kb is None:
             self._kb = self._open_kb()
         return self._kb
-
-
-def _refresh(kb: KnowledgeBase) -> None:
-    if kb.is_indexed():
-        kb.refresh()
-
-
-def _warm(kb: KnowledgeBase) -> None:
-    if kb.is_indexed():
-        kb.warm()
 
 
 def say(text: str) -> None:

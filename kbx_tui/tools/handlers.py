@@ -330,6 +330,11 @@ def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> Json:
     }
 
 
+def search_request(args: arguments.KbxSearch) -> SearchRequest:
+    """Return the request of a call; what it leaves out has the same default there."""
+    return SearchRequest(**{name: getattr(args, name) for name in args.model_fields_set})
+
+
 def memory_similar(kb: KnowledgeBase, args: arguments.KbxMemorySimilar) -> Json:
     (check,) = kb.similarity.check([args.text], **args.model_dump(exclude={"text"}))
     return check_json(check)
@@ -365,7 +370,7 @@ HANDLERS: Mapping[str, Handler] = {
     "kb.experts": lambda kb, args: experts_json(kb.experts(**args.model_dump())),
     "kb.capabilities": capabilities,
     "kbx.context": lambda kb, args: digest_json(kb.context(args.tokens)),
-    "kbx.search": lambda kb, args: search_json(kb.search(SearchRequest(**args.model_dump()))),
+    "kbx.search": lambda kb, args: search_json(kb.search(search_request(args))),
     "kbx.links": lambda kb, args: links_json(kb.links.of(args.id), kb.notes()),
     "kbx.related": lambda kb, args: related_json(kb.related(args.id, args.limit)),
     "kbx.memory_similar": memory_similar,

@@ -194,10 +194,7 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, "the cursor is not one of this server")
         rows, next_offset = await self._run(lambda kb: list_page(kb, int(cursor)))
         return types.ListResourcesResult(
-            resources=[
-                types.Resource(uri=uri, name=path, title=title, mime_type=MARKDOWN)
-                for uri, title, path in rows
-            ],
+            resources=[types.Resource(**row, mime_type=MARKDOWN) for row in rows],
             next_cursor=None if next_offset is None else str(next_offset),
         )
 
@@ -245,8 +242,8 @@ TEXT_LENGTH = 1_000_000
 """Maximum length of a resource in characters; kb_get reads the rest."""
 
 
-def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]], int | None]:
-    """Return (URI, title, path) of resources from `offset`, and the next offset or None."""
+def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[dict[str, str]], int | None]:
+    """Return the fields of resources from `offset`, and the next offset or None."""
     if not kb.public.is_indexed():
         return [], None
     from kbx_tui.tools.public_answers import answer_publicly  # loads the engine
@@ -256,12 +253,11 @@ def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[tuple[str, str, str]
         for document_id, path, title in documents:
             is_entity = public.documents.identify(path)[1] is not None
             uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
-            rows.append({"uri": uri, "title": title, "path": path})
+            rows.append({"uri": uri, "name": path, "title": title})
         return {"resources": rows, "is_last": len(documents) < PAGE_SIZE}
 
     answer = answer_publicly(kb, listed, {})
-    rows = [(row["uri"], row["title"], row["path"]) for row in answer["resources"]]
-    return rows, None if answer["is_last"] else offset + PAGE_SIZE
+    return answer["resources"], None if answer["is_last"] else offset + PAGE_SIZE
 
 
 def read_resource(kb: KnowledgeBase, uri: str) -> str:
@@ -269,15 +265,12 @@ def read_resource(kb: KnowledgeBase, uri: str) -> str:
     from kbx_tui.tools.public_answers import answer_publicly
 
     try:
-        text: str = answer_publicly(kb, lambda public: _resource(public, uri), _named(uri))["text"]
+        name = unquote(uri.removeprefix(DOCUMENT).removeprefix(ENTITY))
+        named = {"uri": unquote(uri), "id": name}
+        text: str = answer_publicly(kb, lambda public: _resource(public, uri), named)["text"]
     except KbxError as error:
         raise NotFound(one_line(str(error))) from None
     return text
-
-
-def _named(uri: str) -> dict[str, str]:
-    name = unquote(uri.removeprefix(DOCUMENT).removeprefix(ENTITY))
-    return {"uri": unquote(uri), "id": name}
 
 
 def _resource(kb: KnowledgeBase, uri: str) -> dict[str, str]:

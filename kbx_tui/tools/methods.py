@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,11 +162,12 @@ _ALL = (
     ),
 )
 
-METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
+METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+_BY_ANY_NAME = METHODS | {method.tool: method for method in _ALL}
 
 
 def find_method(name: str) -> Method | None:
-    return next((method for method in _ALL if name in (method.name, method.tool)), None)
+    return _BY_ANY_NAME.get(name)
 
 
 def available_methods(*, allow_writes: bool) -> list[Method]:

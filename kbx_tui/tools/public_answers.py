@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from itertools import chain
 from typing import Any
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.errors import EmbeddingError, IndexFault, IndexLocked, KbxError, NotFound
+from kbx_tui.tools.answers import notes_of
 
 Json = dict[str, Any]
 
 ATTEMPTS = 4
 """Times that a call is answered: each answer may be about other pages that changed."""
-NOTES = ("notes", "hints")
-"""Keys of lists of sentences, which may name pages."""
 NOT_INDEXED_SINCE = (
     "a page that this is about has redacted parts and has changed since it was indexed, and the "
     "index cannot be updated now; try again later"
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 def answer_publicly(
-    kb: KnowledgeBase, answer: Callable[[KnowledgeBase], Json], arguments: Any
+    kb: KnowledgeBase, answer: Callable[[KnowledgeBase], Json], arguments: Json
 ) -> Json:
     """Return what `answer` returns for the public part of `kb`, of pages as they are now.
 
@@ -76,7 +76,7 @@ def _changed(
     public: KnowledgeBase,
     answer: Json,
     error: KbxError | None,
-    arguments: Any,
+    arguments: Json,
     read: Collection[str],
 ) -> list[str]:
     """Return the paths of the pages that a call is about and that changed since the last run.
@@ -84,28 +84,22 @@ def _changed(
     These are the pages that the answer was read from, and those that the call and its answer name.
     """
     documents = public.documents
-    texts, notes = _texts_of(answer)
     try:
-        paths = documents.paths_of(texts).union(read)
+        paths = documents.paths_of(_texts_of(answer)).union(read)
     except NotFound:  # there is no index
         return []
-    sentences = [*_texts_of([arguments])[0], *notes, "" if error is None else str(error)]
-    paths |= {path for path, *_ in documents.named_in("\n".join(sentences))}
+    sentences = [*_texts_of(arguments), *chain(*notes_of(answer))]
+    sentences += [] if error is None else [str(error)]
+    paths.update(path for path, *_ in documents.named_in("\n".join(sentences)))
     return documents.changed(paths - {""})
 
 
-def _texts_of(answer: Any) -> tuple[set[str], list[str]]:
-    """Return the texts of an answer, and those of its `NOTES`."""
-    texts, notes, parts = set[str](), list[str](), [answer]
+def _texts_of(answer: Json) -> set[str]:
+    texts, parts = set[str](), list[Any]([answer])
     for part in parts:  # which grows: an answer has hundreds, and recursion takes longer
-        is_record = type(part) is dict
-        for value in part.values() if is_record else part:
+        for value in part.values() if type(part) is dict else part:
             if (kind := type(value)) is str:  # half the time of `isinstance`
                 texts.add(value)
             elif kind is dict or kind is list or kind is tuple:
                 parts.append(value)
-        if is_record:
-            for key in NOTES:
-                if key in part:
-                    notes += _texts_of([part[key]])[0]
-    return texts, notes
+    return texts

@@ -27,18 +27,12 @@ from kbx_tui.http_service.server_process import (
     end_process,
     exit_code,
 )
-from kbx_tui.system import allow_connections, require_unix
+from kbx_tui.system import allow_connections
 from kbx_tui.tools.engine_process import start_log
 from kbx_tui.tools.engine_worker import EngineWorker, McpOptions, say
 from kbx_tui.tools.mcp_http import McpProcess
 
 PROCESS = "server"
-
-
-def require_workers(count: int) -> None:
-    """Raise ConfigError for several workers where a process cannot hand connections to others."""
-    if count > 1:
-        require_unix("--workers above 1")
 
 
 def serve_one(

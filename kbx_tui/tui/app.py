@@ -26,7 +26,7 @@ from kbx_tui.tui.commands.command_table import Command
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
-from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice, OpenBase
+from kbx_tui.tui.shell.messages import Failure, GoTo, Notice, OpenBase, Progress
 from kbx_tui.tui.terminal_app import TerminalApp, stylesheets
 
 if TYPE_CHECKING:
@@ -120,15 +120,11 @@ class KbxApp(TerminalApp):
         await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "moved":
-            return self._may_run_moved(*map(str, parameters))
-        return super().check_action(action, parameters)
-
-    def _may_run_moved(self, command_id: str = "", key: str = "") -> bool:
-        """Return whether a key that a command had does nothing else here."""
+        """Disable a key that a command had where it does something else now."""
         screen = self.screen
-        if not isinstance(screen, FrameScreen):
-            return True
+        if action != "moved" or not isinstance(screen, FrameScreen):
+            return super().check_action(action, parameters)
+        command_id, key = map(str, parameters)
         is_free = command_id in self.keymap.changes or not self.keymap.has_key(
             key, *screen.scopes()
         )
@@ -315,8 +311,7 @@ class KbxApp(TerminalApp):
         if mode != "explore":
             await self.push_screen(mode_class(mode)(self.explore.session, self.app_state))
 
-    async def action_go_to(self, mode: str) -> None:
-        await self.go_to(mode)
+    action_go_to = go_to
 
     async def on_go_to(self, message: GoTo) -> None:
         await self.go_to(message.mode)
@@ -341,7 +336,7 @@ class KbxApp(TerminalApp):
         return self.keymap.key_of(command_id)
 
     def show_progress(self, text: str) -> None:
-        self.broadcast(IndexProgress(text))
+        self.broadcast(Progress(text))
 
     def broadcast(self, message: Message) -> None:
         for screen in self.screen_stack:
@@ -377,14 +372,13 @@ class KbxApp(TerminalApp):
         if isinstance(screen, FrameScreen):
             for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
                 if command.in_palette:
-                    target: KbxApp | FrameScreen = self if command.scope == "app" else screen
                     yield PaletteEntry(
                         command.id,
                         group_of(command),
                         command.label.capitalize(),
                         command.help,
                         self.keymap.display_keys(command),
-                        partial(self._run_command, screen, target, command),
+                        partial(self._run_command, screen, command),
                     )
         if self.explore is not None:
             words = "show explore in six steps"
@@ -396,13 +390,11 @@ class KbxApp(TerminalApp):
         ):
             yield PaletteEntry(title, "App", title, words, "", run)
 
-    async def _run_command(
-        self, screen: FrameScreen, target: KbxApp | FrameScreen, command: Command
-    ) -> None:
+    async def _run_command(self, screen: FrameScreen, command: Command) -> None:
         """Run an action outside fields, as its key does, even if the palette was opened in one."""
         self.app_state.note_use(command.id)
         screen.leave_field()
-        await target.run_action(command.action)
+        await (self if command.scope == "app" else screen).run_action(command.action)
 
     def action_command_palette(self) -> None:
         from kbx_tui.tui.shell.palette import command_palette

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -108,24 +108,21 @@ class AppState:
         self.note_bases([root])
 
     def note_bases(self, roots: Sequence[Path]) -> None:
-        self._take_over()
         opened = list(map(str, roots))
-        others = [base for base in self.user.bases if base not in opened]
-        self.user.bases = [*opened, *others][:RECENT_BASES]
-        self.save_user()
+        with self._changed() as user:
+            others = [base for base in user.bases if base not in opened]
+            user.bases = [*opened, *others][:RECENT_BASES]
 
     def forget_base(self, root: str) -> int:
-        self._take_over()
-        place = self.user.bases.index(root) if root in self.user.bases else 0
-        self.user.bases = [base for base in self.user.bases if base != root]
-        self.save_user()
+        with self._changed() as user:
+            place = user.bases.index(root) if root in user.bases else 0
+            user.bases = [base for base in user.bases if base != root]
         return place
 
     def recall_base(self, root: str, place: int) -> None:
-        self._take_over()
-        self.user.bases = [base for base in self.user.bases if base != root]
-        self.user.bases.insert(place, root)
-        self.save_user()
+        with self._changed() as user:
+            user.bases = [base for base in user.bases if base != root]
+            user.bases.insert(place, root)
 
     def close_base(self) -> None:
         self.base, self._base_file = BaseState(), None
@@ -134,20 +131,17 @@ class AppState:
 
     def remember_theme(self, theme: str) -> None:
         if theme != self.user.theme:
-            self._take_over()
-            self.user.theme = theme
-            self.save_user()
+            with self._changed() as user:
+                user.theme = theme
 
     def note_tour(self) -> None:
         if not self.user.tour_seen:
-            self._take_over()
-            self.user.tour_seen = True
-            self.save_user()
+            with self._changed() as user:
+                user.tour_seen = True
 
     def note_use(self, command_id: str) -> None:
-        self._take_over()
-        self.user.used[command_id] = self.user.used.get(command_id, 0) + 1
-        self.save_user()
+        with self._changed() as user:
+            user.used[command_id] = user.used.get(command_id, 0) + 1
 
     @property
     def entities_asked(self) -> bool:
@@ -178,20 +172,21 @@ class AppState:
         self.base.alpha = alpha if self.keeps_knobs else None
         self.base.threshold = threshold if self.keeps_knobs else None
 
-    def save_user(self) -> None:
-        if self._is_kept:
-            _write(user_file(), self.user)
-
     def save_base(self) -> None:
         """Write the state of a base with a `.kbx` folder; answers given elsewhere are kept."""
         if self._is_kept and self._base_file is not None and self._has_folder:
             self.base.entities_asked = self.entities_asked
             _write(self._base_file, self.base)
 
-    def _take_over(self) -> None:
+    @contextmanager
+    def _changed(self) -> Iterator[UserState]:
+        """Take over what other apps have written, for a change that is written after the block."""
         if self._is_kept:
             with suppress(OSError, ValueError):  # then this app knows as much
                 self.user = _load(user_file(), UserState)
+        yield self.user
+        if self._is_kept:
+            _write(user_file(), self.user)
 
     @property
     def _has_folder(self) -> bool:

@@ -117,7 +117,7 @@ class BaseSession:
     async def stop(self) -> None:
         self.client.closed.set()
         await self.index_sync.stop()
-        self.judging.stop()
+        self.judging.evidence.close()
         has_unsaved = self._has("review") and self.review.has_unsaved
         closing = self.client.close(self.review.save if has_unsaved else None)
         await asyncio.wait({asyncio.wrap_future(closing)}, timeout=CLOSE_SECONDS)

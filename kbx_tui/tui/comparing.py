@@ -11,11 +11,10 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
-from textual.screen import Screen
 
 from kbx_tui.formatting import format_count, format_score, kept_words, stacked_bar
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.ranking.explain import RankChange, compare
+from kbx_tui.search.ranking.explain import Comparison, RankChange, compare
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
@@ -29,7 +28,7 @@ from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.presenting import result_row
 from kbx_tui.tui.explore.search_state import SearchState, knobs_of
 from kbx_tui.tui.explore.view import ResultRow
-from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgedDocument, grade_sign
 from kbx_tui.tui.shell.messages import GoTo
@@ -123,8 +122,7 @@ class CompareModel:
             (result_row(after.evidence, ranked) for ranked in comparison.after),
         )
         rows = tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1))
-        lost, gained, moved = comparison.lost, comparison.gained, len(comparison.moved)
-        return CompareView(words[0], words[1], rows, moves, lost, gained, moved)
+        return CompareView(words[0], words[1], rows, moves, comparison)
 
 
 def _fallback(ranking: Ranking) -> str:
@@ -148,9 +146,7 @@ class CompareView:
     rows: tuple[RankRow, ...]
     moves: Mapping[str, str]
     """How the document at a path moved, such as `▲2`, `lost` or `new`; empty if it did not."""
-    lost: tuple[RankChange, ...]
-    gained: tuple[RankChange, ...]
-    moved: int
+    comparison: Comparison
 
 
 BOTH_FROM = 60
@@ -165,10 +161,10 @@ class SideBySide(RowsView[RankRow]):
     BINDINGS = bindings("side_by_side")
 
     on_left: reactive[bool] = reactive(False)
+    grades: reactive[Mapping[str, int | None]] = reactive(dict)
 
     def __init__(self) -> None:
         super().__init__()
-        self._grades: Mapping[str, int | None] = {}
         self.moves: Mapping[str, str] = {}
         self.marked = ""
 
@@ -179,20 +175,18 @@ class SideBySide(RowsView[RankRow]):
         is_left = self.on_left and self.line_width >= BOTH_FROM
         return row.before if is_left else row.after
 
-    def paths(self, left: bool) -> list[str]:
-        results = [row.before if left else row.after for row in self.rows]
-        return [result.path if result is not None else "" for result in results]
+    def places(self) -> Iterator[tuple[bool, int, str]]:
+        """Yield side, row and path of all results, those on the right first."""
+        for left in (False, True):
+            for row, pair in enumerate(self.rows):
+                if (result := pair.before if left else pair.after) is not None:
+                    yield left, row, result.path
 
     def go_to(self, row: int, *, left: bool) -> None:
         self.on_left = left
         self.choose(row)
 
-    def show_grades(self, grades: Mapping[str, int | None]) -> None:
-        self._grades = grades
-        self.refresh()
-
     def watch_on_left(self) -> None:
-        self.refresh()
         self.cursor_moved()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
@@ -223,7 +217,7 @@ class SideBySide(RowsView[RankRow]):
                 Span(entity, "entity"),
                 Span(" " * rest),
             ]
-        grade = grade_sign(self._grades, result.path)
+        grade = grade_sign(self.grades, result.path)
         line += [Span(grade, "grade" if grade.strip() else "text"), Span(" ")]
         moved = self.moves[result.path]
         move = Span(f" {moved:<4}", "bad" if moved == "lost" else "accent")
@@ -253,14 +247,15 @@ class LostAndGained(TextPane):
         return [*lines, *([BLANK] if lines else []), *self._lists(width)]
 
     def _lists(self, width: int) -> list[Line]:
-        view = self.view
-        if view is None:
+        if self.view is None:
             return []
-        moved = f"{format_count(view.moved, 'document')} of both moved" if view.moved else ""
-        if not (view.lost or view.gained):
+        both = self.view.comparison
+        count = len(both.moved)
+        moved = f"{format_count(count, 'document')} of both moved" if count else ""
+        if not (both.lost or both.gained):
             return paragraph(f"Both find the same. {moved or 'Nothing moved'}.", width)
-        lines = [*_list("Lost", "bad", view.lost, width)]
-        lines += _list("Gained", "accent", view.gained, width)
+        lines = [*_list("Lost", "bad", both.lost, width)]
+        lines += _list("Gained", "accent", both.gained, width)
         return [*lines, BLANK, *paragraph(f"{moved}.", width, "dim")] if moved else lines
 
 
@@ -282,7 +277,7 @@ class Compare(JudgingScreen):
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
-        self.judge = CompareJudge(self, session)
+        self.judge = self
         self.model = CompareModel(session, self.show_comparison)
 
     def compose_panes(self) -> ComposeResult:
@@ -312,7 +307,7 @@ class Compare(JudgingScreen):
             return  # the screen is being closed
         rows = self.query_one(SideBySide)
         self.query_one(StatusLine).clear_error()
-        self.query_one(SettingsLine).show(view)
+        self.query_one(SettingsLine).view = view
         self.query_one(LostAndGained).show(view)
         self._show_knobs()
         ranks, rows.moves = ((), {}) if view is None else (view.rows, view.moves)
@@ -320,7 +315,7 @@ class Compare(JudgingScreen):
         if view is not None:
             rows.border_title = Content(f"“{safe_line(self.session.explore.state.query)}”")
             self._show_pair()
-            self.judge.show()
+            self.show_grades()
 
     def on_measure_changed(self) -> None:
         self.model.update()  # A may have changed
@@ -380,52 +375,46 @@ class Compare(JudgingScreen):
         else:
             super().action_back()
 
+    # Grading the results of both lists: first those of B, then those only in A.
 
-class CompareJudge(Judge):
-    """Grades the results of both lists: first those of B, then those only in A."""
+    def show_grades(self) -> None:
+        grades = self.session.judging.grades_of(self.session.explore.state.query)
+        self.query_one(SideBySide).grades = grades
 
-    def __init__(self, screen: Screen[None], session: BaseSession) -> None:
-        self._screen, self._explore, self._judging = screen, session.explore, session.judging
-
-    @property
-    def _list(self) -> SideBySide:
-        return self._screen.query_one(SideBySide)
-
-    def show(self) -> None:
-        self._list.show_grades(self._judging.grades_of(self._explore.state.query))
-
-    def current(self) -> JudgedDocument | str:
-        result, ranking = self._list.result, self._explore.displayed.ranking
+    def document_to_grade(self) -> JudgedDocument | str:
+        result = self.query_one(SideBySide).result
+        ranking = self.session.explore.displayed.ranking
         if result is None or ranking is None:
             return "no document is chosen: go to one first"
         return JudgedDocument(ranking.evidence.query, result.path, result.title, ranking.tuning)
 
-    def next(self) -> str:
-        judged = self._judging.judged_paths(self._explore.state.query)
-        for on_left, paths in enumerate((self._list.paths(False), self._list.paths(True))):
-            for row, path in enumerate(paths):
-                if path and path not in judged:
-                    self._list.go_to(row, left=bool(on_left))
-                    return ""
-        return "all results of both lists are judged" if self._list.rows else "nothing to judge"
+    def go_to_next(self) -> str:
+        rows = self.query_one(SideBySide)
+        judged = self.session.judging.judged_paths(self.session.explore.state.query)
+        for left, row, path in rows.places():
+            if path not in judged:
+                rows.go_to(row, left=left)
+                return ""
+        return "all results of both lists are judged" if rows.rows else "nothing to judge"
 
     def return_to(self, query: str, path: str) -> None:
-        for left in (False, True):
-            if query == self._explore.state.query and path in (paths := self._list.paths(left)):
-                self._list.go_to(paths.index(path), left=left)
-                return
+        rows = self.query_one(SideBySide)
+        if query == self.session.explore.state.query:
+            found = ((left, row) for left, row, each in rows.places() if each == path)
+            if (place := next(found, None)) is not None:
+                rows.go_to(place[1], left=place[0])
 
 
 class SettingsLine(LineWidget):
     COMPONENT_CLASSES = looks("strong", "accent")
 
-    def show(self, view: CompareView | None) -> None:
-        self.show_line(lambda width: BLANK if view is None else settings_line(view, width))
+    view: reactive[CompareView | None] = reactive(None)
 
-
-def settings_line(view: CompareView, width: int) -> Line:
-    after: Line = (Span("B ", "accent"), Span(view.after, "strong"))
-    if width < BOTH_FROM:
-        return (Span(" "), *after)
-    before = Span(fit(view.before, (width - 5) // 2), "dim")
-    return (Span("  "), Span("A ", "accent"), before, *after)
+    def line(self, width: int) -> Line:
+        if self.view is None:
+            return BLANK
+        after: Line = (Span("B ", "accent"), Span(self.view.after, "strong"))
+        if width < BOTH_FROM:
+            return (Span(" "), *after)
+        before = Span(fit(self.view.before, (width - 5) // 2), "dim")
+        return (Span("  "), Span("A ", "accent"), before, *after)

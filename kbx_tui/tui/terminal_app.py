@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -26,7 +26,7 @@ from textual.geometry import Region
 from kbx_tui.ending import interrupts_for_child
 from kbx_tui.errors import WriteFault
 from kbx_tui.safe_text import safe_line
-from kbx_tui.system import HAS_UNIX
+from kbx_tui.system import HAS_UNIX, limit_heaps
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
 from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
@@ -39,6 +39,7 @@ class TerminalApp(App[None]):
     """An app that starts in a given theme and collects garbage while idle."""
 
     def __init__(self, theme: str, offer: Offer = EVERYTHING) -> None:
+        limit_heaps()
         limit_automatic_collection()
         super().__init__()
         if theme in self.available_themes:
@@ -119,7 +120,10 @@ class TerminalApp(App[None]):
     async def copy(self, name: str, text: str) -> str:
         # Always, because only the terminal is certain to be on the user's machine.
         self.copy_to_clipboard(text)
-        return await asyncio.to_thread(copy_text, name, text, os.environ)
+        programs, takes_text = clipboard_programs(os.environ), may_take_text(os.environ)
+        return await asyncio.to_thread(
+            copy_text, name, text, programs, terminal_takes_text=takes_text
+        )
 
     async def save_page(self, query: str, page: str) -> str:
         return await asyncio.to_thread(save_page, query, page, self.root)
@@ -257,31 +261,16 @@ def clipboard_programs(
     return programs
 
 
-def copy_text(name: str, text: str, environment: Mapping[str, str]) -> str:
+def copy_text(
+    name: str, text: str, programs: Iterable[ClipboardProgram], *, terminal_takes_text: bool
+) -> str:
     """Copy a text that was also sent to the terminal; return where it is, or why not copied."""
-    place, remark = copy(
-        text,
-        clipboard_programs(environment),
-        terminal_takes_text=may_take_text(environment),
-    )
-    if not place:
-        return f"not copied: {remark}; the {name} is: {text}"
-    return f"copied {name} to {place}: {text}" + (f" ({remark})" if remark else "")
-
-
-def copy(
-    text: str,
-    programs: list[ClipboardProgram],
-    *,
-    terminal_takes_text: bool,
-) -> tuple[str, str]:
-    """Return where the text was copied to, empty if nowhere, and a remark about it."""
-    for program in programs:
-        if program.take(text):
-            return program.place, ""
+    if place := next((each.place for each in programs if each.take(text)), ""):
+        return f"copied {name} to {place}: {text}"
     if terminal_takes_text:
-        return "the terminal's clipboard", f"if it does not paste, {INSTALL}"
-    return "", f"this terminal has no clipboard: {INSTALL}"
+        where = "the terminal's clipboard"
+        return f"copied {name} to {where}: {text} (if it does not paste, {INSTALL})"
+    return f"not copied: this terminal has no clipboard: {INSTALL}; the {name} is: {text}"
 
 
 def may_take_text(environment: Mapping[str, str]) -> bool:

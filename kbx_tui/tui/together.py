@@ -39,7 +39,7 @@ from kbx_tui.tui.drawing.lines import (
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
 from kbx_tui.tui.shell.frame_screen import FrameScreen
-from kbx_tui.tui.shell.messages import Newest, OpenBase
+from kbx_tui.tui.shell.messages import Failure, Newest, OpenBase
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView
@@ -66,11 +66,6 @@ class BasesChanged(Newest):
 class AnswersMerged(Newest):
     response: SeveralResponse
     is_complete: bool
-
-
-@dataclass
-class QueryRefused(Message):
-    reason: str
 
 
 class TogetherModel:
@@ -138,7 +133,7 @@ class TogetherModel:
         try:
             request = SearchRequest(query, limit=LIMIT, explain=True, rerank=False)
         except KbxError as error:
-            self.post(QueryRefused(safe_line(str(error))))
+            self.post(Failure(safe_line(str(error))))
             return
         searchable = [base for base in self.bases if base.is_searchable]
         answers: dict[str, Answer] = {}
@@ -175,7 +170,7 @@ class TogetherModel:
         try:
             self.post(AnswersMerged(merge(request, self._answers), is_complete))
         except KbxError as error:
-            self.post(QueryRefused(safe_line(str(error))))
+            self.post(Failure(safe_line(str(error))))
 
     def _found(self, name: str) -> str:
         if name in self._late:
@@ -499,9 +494,6 @@ class Together(FrameScreen):
             f"Nothing found for “{response.query}”." if message.is_complete else "Searching …"
         )
         results.show(response.results, is_new=is_new)
-
-    def on_query_refused(self, message: QueryRefused) -> None:
-        self.query_one(StatusLine).show_error(message.reason)
 
     @on(TogetherLine.Changed)
     def change_query(self, event: TogetherLine.Changed) -> None:

@@ -53,7 +53,7 @@ class WebServer:
         self.state = ServiceState(
             pids=self._pids, sessions=lambda: (len(self.registry), self.limits.sessions)
         )
-        self._indexers: Mapping[str, int] = {}
+        self._indexers: Mapping[str, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._forks: ForkServer | None = None
@@ -104,7 +104,8 @@ class WebServer:
                 self._loop.call_soon_threadsafe(function)
 
     def _pids(self) -> dict[str, list[int]]:
-        pids = {"server": [os.getpid()], **{name: [pid] for name, pid in self._indexers.items()}}
+        pids = {"server": [os.getpid()]}
+        pids |= {name: [process.pid] for name, process in self._indexers.items()}
         if self._forks is not None:
             pids["fork server"] = [self._forks.pid]
         if sessions := [session.process.pid for session in self.registry]:
@@ -133,68 +134,54 @@ def follower_command(base: Path, *, trust: bool) -> list[str]:
 @asynccontextmanager
 async def indices_followed(
     commands: Sequence[Sequence[str]], state: ServiceState | None = None
-) -> AsyncIterator[Mapping[str, int]]:
-    """Run the processes within the block; yield the pids of the running ones. Raises OSError."""
+) -> AsyncIterator[Mapping[str, asyncio.subprocess.Process]]:
+    """Run the processes within the block; yield those that run, by name. Raises OSError."""
     state = state or ServiceState()
-    pids: dict[str, int] = {}
-    followers: list[_Follower] = []
+    running: dict[str, asyncio.subprocess.Process] = {}
+    keeping: list[asyncio.Task[None]] = []
     try:
         for number, command in enumerate(commands):
-            followers.append(
-                _Follower(f"indexer {number}", command, await _start(command), state, pids)
-            )
-        yield pids
+            name = f"indexer {number}"
+            running[name] = await _start(command)
+            keeping.append(asyncio.create_task(_keep(name, command, running, state)))
+        yield running
     finally:
-        await asyncio.gather(*(follower.end() for follower in followers))
+        for task in keeping:
+            task.cancel()
+        ends = [end_process(process, END_SECONDS) for process in running.values()]
+        await asyncio.gather(*ends)
 
 
-class _Follower:
-    """Runs a process, and restarts it if it ends unexpectedly."""
-
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        process: asyncio.subprocess.Process,
-        state: ServiceState,
-        pids: dict[str, int],
-    ) -> None:
-        self._name, self._command, self._process = name, command, process
-        self._state, self._pids = state, pids
-        self._watching = asyncio.create_task(self._watch())
-
-    async def end(self) -> None:
-        self._watching.cancel()
-        await end_process(self._process, END_SECONDS)
-
-    async def _watch(self) -> None:
-        while True:
-            began = time.monotonic()
-            self._pids[self._name] = self._process.pid
-            await self._read_reports()
-            code = await self._process.wait()
-            del self._pids[self._name]
-            self._state.forget(self._name)
-            goes_on = time.monotonic() - began >= LEAST_SECONDS
-            then = "started again" if goes_on else "files that change are not indexed any more"
-            logger().error("%s ended with %s; %s", shlex.join(self._command), code, then)
-            if not goes_on:
-                return
-            try:
-                self._process = await _start(self._command)
-            except OSError as error:
-                logger().error("it cannot be started: %s", error.strerror)
-                return
-            self._state.observer.restarted()
-
-    async def _read_reports(self) -> None:
-        assert self._process.stdout is not None
+async def _keep(
+    name: str,
+    command: Sequence[str],
+    running: dict[str, asyncio.subprocess.Process],
+    state: ServiceState,
+) -> None:
+    """Read the reports of a process, and start it again if it ends unexpectedly."""
+    while True:
+        process, began = running[name], time.monotonic()
+        assert process.stdout is not None
         try:
-            async for line in self._process.stdout:
+            async for line in process.stdout:
                 for kind, values in json.loads(line).items():
-                    self._state.note(self._name, kind, *values)
+                    state.note(name, kind, *values)
         except (AttributeError, TypeError, ValueError) as error:
-            logger().error("%s sent what is not a report: %s", self._name, error)
+            logger().error("%s sent what is not a report: %s", name, error)
+        code = await process.wait()
+        del running[name]
+        state.forget(name)
+        goes_on = time.monotonic() - began >= LEAST_SECONDS
+        then = "started again" if goes_on else "files that change are not indexed any more"
+        logger().error("%s ended with %s; %s", shlex.join(command), code, then)
+        if not goes_on:
+            return
+        try:
+            running[name] = await _start(command)
+        except OSError as error:
+            logger().error("it cannot be started: %s", error.strerror)
+            return
+        state.observer.restarted()
 
 
 async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:

@@ -9,6 +9,7 @@ from kbx_tui.formatting import (
     format_change,
     format_count,
     format_duration,
+    format_minute,
     format_p,
     format_score,
     format_size,
@@ -85,3 +86,8 @@ def test_figures_have_no_leading_zero_and_changes_a_sign() -> None:
 def test_no_full_answer_is_written_like_one() -> None:
     assert answer_words(0.34, 0.29) == "relevance .34: a full answer, from .29 on"
     assert answer_words(0.231, 0.234) == "relevance .231 of .234 for a full answer"
+
+
+@pytest.mark.parametrize("seconds", [1e300, 1e18, 32_535_216_000.0, -1.0, -1e300])
+def test_a_time_that_no_clock_shows_has_a_day(seconds: float) -> None:
+    assert format_minute(seconds)[:4] in ("3000", "2999", "1970", "1969")

@@ -10,7 +10,6 @@ from kbx_tui.index.ownership import claim
 from kbx_tui.removal import (
     DEMO_MARKER,
     INDEX_MARKER,
-    drop_index_table,
     foreign_entries,
     remove_demo_workplace,
     remove_index,
@@ -157,8 +156,6 @@ def test_only_files_of_an_index_are_removed_from_one(tmp_path: Path) -> None:
     for name in ("../outside.md", "thesis.md", INDEX_MARKER):
         with pytest.raises(IndexFault, match="is not a file of an index"):
             remove_index_file(tmp_path, name)
-    with pytest.raises(IndexFault, match="is not part of an index"):
-        drop_index_table(None, "customers")
 
 
 @pytest.mark.parametrize("name", ["a.md", ".a.md", ".tmp", "notes.tmp", "words.bin", ".kbx-edit"])

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli.base_command import Command, global_options, open_kb
-from kbx_tui.cli.options import choice, flag, json_option, option, reranker_options, types_option
+from kbx_tui.cli.options import (
+    FILE,
+    choice,
+    flag,
+    json_option,
+    option,
+    reranker_options,
+    types_option,
+)
 from kbx_tui.cli.output import print_result, say, show_steps, wants_json
 from kbx_tui.errors import NotFound
 from kbx_tui.formatting import format_change, format_count, format_p, format_percent, format_score
@@ -28,7 +36,6 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.runs import GroupDifference, GroupMetrics, Run, Sweep
 
 
-RUN_FILE = click.Path(path_type=Path, dir_okay=False)
 folder_argument = click.argument(
     "folder", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False)
 )
@@ -46,12 +53,12 @@ folder_argument = click.argument(
 @types_option
 @reranker_options
 @choice("--sweep knob", ["alpha", "threshold"], "Measure 21 values of a knob.")
-@option("--save FILE", "Save the run; as a TREC run if FILE ends in .run.", RUN_FILE)
+@option("--save FILE", "Save the run; as a TREC run if FILE ends in .run.", FILE)
 @flag("--force", "Let --save replace a file.")
 @option(
     "--compare FILE",
     "Compare with a saved run, or the TREC run of any tool; may be repeated.",
-    RUN_FILE,
+    FILE,
     multiple=True,
 )
 @json_option

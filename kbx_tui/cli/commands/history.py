@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import click
 
 from kbx_tui.cli.base_command import Command, Group, open_kb
@@ -11,7 +9,7 @@ from kbx_tui.cli.options import flag, json_option, text_argument
 from kbx_tui.cli.output import padded, print_result, say
 from kbx_tui.cli.write_output import print_versions
 from kbx_tui.errors import FileChanged, RecordDamaged
-from kbx_tui.formatting import format_count
+from kbx_tui.formatting import format_count, local_datetime
 from kbx_tui.search.query_history import MAX_NAME
 from kbx_tui.tools.json_output import entry_json, picked
 
@@ -125,10 +123,7 @@ def _count(found: int | None) -> str:
 
 def _when(at: float) -> str | None:
     """Return a time as `2026-03-17T09:41:05`, in local time; None if unknown."""
-    try:
-        return datetime.fromtimestamp(at).isoformat(timespec="seconds") if at else None
-    except (ValueError, OverflowError, OSError):
-        return None
+    return local_datetime(at).isoformat(timespec="seconds") if at else None
 
 
 SHOWN = 10

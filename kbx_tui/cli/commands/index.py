@@ -11,7 +11,7 @@ import click
 
 from kbx_tui.cli.base_command import EXIT_INTERRUPTED, Command, Group, open_kb
 from kbx_tui.cli.options import choice, flag, json_option, option
-from kbx_tui.cli.output import first_of, print_result, say
+from kbx_tui.cli.output import first_of, print_result, say, show_progress, show_steps
 from kbx_tui.cli.write_output import chose_entities, confirmed, may_ask
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import ConfigError, IndexFault, IndexLocked, NotConfirmed, StoreFault
@@ -90,8 +90,6 @@ def index_command(
       kbx index --engine ray --ray-address 10.0.0.5:6379
       kbx index --json | jq .seconds
     """
-    from kbx_tui.cli.output import show_progress, show_steps
-
     workers = _ray_engine(engine, ray_address, ray_workers)
     stopped = Event()
     try:
@@ -170,9 +168,18 @@ def _confirm(kb: KnowledgeBase) -> None:
 
 
 def report_lines(report: IndexReport) -> list[str]:
-    size = format_size(report.size_bytes)
-    lines = [f"{totals(report)}; {size}", _changes(report), _seconds(report)]
-    lines += report.repaired
+    counts = (report.added, report.changed, report.moved, report.deleted)
+    names = ("new", "changed", "moved", "deleted")
+    parts = [f"{count:,} {name}" for name, count in zip(names, counts, strict=True) if count]
+    spent = {stage: each for stage, each in report.seconds.items() if each >= 0.05}
+    stages = ", ".join(f"{stage} {each:.1f}" for stage, each in spent.items() if stage != "total")
+    lines = [
+        f"{totals(report)}; {format_size(report.size_bytes)}",
+        f"{', '.join(parts) or 'no file changed'}; {report.embedded:,} texts embedded, "
+        f"{report.reused:,} reused",
+        f"{report.seconds['total']:.1f} s" + (f" ({stages})" if stages else ""),
+        *report.repaired,
+    ]
     for head, rows in problem_rows(report.problems):
         lines += [f"{head}:", *(f"  {line}" for line in rows)] if rows else []
     return lines
@@ -182,23 +189,6 @@ def _published(report: PublishReport) -> str:
     uploaded = f"{format_count(report.uploaded, 'file')} uploaded"
     sizes = f"{format_size(report.uploaded_bytes)} of {format_size(report.size_bytes)}"
     return f"published as version {report.version} of {report.uri}: {uploaded} ({sizes})"
-
-
-def _changes(report: IndexReport) -> str:
-    counts = (report.added, report.changed, report.moved, report.deleted)
-    names = ("new", "changed", "moved", "deleted")
-    parts = [f"{count:,} {name}" for name, count in zip(names, counts, strict=True) if count]
-    embedded = f"{report.embedded:,} texts embedded, {report.reused:,} reused"
-    return f"{', '.join(parts) or 'no file changed'}; {embedded}"
-
-
-def _seconds(report: IndexReport) -> str:
-    stages = ", ".join(
-        f"{stage} {spent:.1f}"
-        for stage, spent in report.seconds.items()
-        if stage != "total" and spent >= 0.05
-    )
-    return f"{report.seconds['total']:.1f} s" + (f" ({stages})" if stages else "")
 
 
 Rows = list[tuple[str, str]]

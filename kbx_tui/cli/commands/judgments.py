@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbx_tui.cli.base_command import Group, open_kb
-from kbx_tui.cli.options import choice, flag, json_option, option
+from kbx_tui.cli.options import FILE, choice, flag, json_option, option
 from kbx_tui.cli.output import first_of, print_result, say
 from kbx_tui.formatting import format_count
 from kbx_tui.tools.json_output import picked
@@ -23,7 +23,6 @@ FORMATS = ("qrels", "quepid", "opensearch")
 GRADES = ("0", "1", "2", "3", "unsure")
 SHOWN, MORE = 10, "  and {} more, see --json"
 """How many conflicts and missing documents are shown; JSON has all."""
-FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.group(name="judgments", cls=Group, no_args_is_help=False)

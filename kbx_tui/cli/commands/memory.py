@@ -48,126 +48,6 @@ if TYPE_CHECKING:
     from kbx_tui.knowledge.records import Fact
 
 
-@click.command(name="add", cls=Command)
-@options.text_argument("text", "TEXT...", "the text is empty; give the text to write")
-@options.option(
-    "--entity NAME",
-    "Entity of the fact: name, alias or id.",
-    required=True,
-    shell_complete=options.complete_entity,
-)
-@options.option("--date D", "Date of the fact, as 2026-03-17; default: today.")
-@options.option("--source S", "Source of the fact: a path, a link, a title.")
-@options.choice(
-    "--kind",
-    ["fact", "open_item"],
-    "Write to Recent Facts (fact) or Open Items (open_item).",
-    default="fact",
-)
-@options.flag("--force", "Write even a known or contradicting fact.")
-@options.flag("--create", "Create the page if there is none.")
-@writing_options
-def add_fact(text: str, force: bool, create: bool, dry_run: bool, **fact: Any) -> int:
-    """Add a fact to the page of an entity, unless it is known.
-
-    If a known fact says the same or contradicts it, you are asked on a terminal; elsewhere nothing
-    is written and the exit code is 3.
-
-    \b
-    Examples:
-      kbx memory add "Prefers async Slack over email" --entity "Alice Chen"
-      kbx memory add "send the plan" --entity Migration --kind open_item --source Kickoff
-      kbx memory add "Speaks Catalan" --entity "Alice Chen" --dry-run
-    """
-    with open_kb() as kb:
-        add = partial(kb.memory_add, text, **fact)
-        report = partial(report_written, kb=kb, force=force, dry_run=dry_run)
-        try:
-            return report(partial(add, create=create))
-        except Ambiguous:
-            raise
-        except NotFound as error:
-            if create or not may_ask() or wants_json():
-                raise
-            say(str(error))
-            if not confirmed("create a page?"):
-                return NotFound.exit_code
-            return report(partial(add, create=True))
-
-
-fact_id_argument = click.argument("fact_id", type=int, metavar="ID")
-
-
-@click.command(name="edit-fact", cls=Command)
-@fact_id_argument
-@options.text_argument("words", "[TEXT...]")
-@options.option("--text T", "The new text, instead of TEXT.")
-@options.option("--date D", "The new date; unchanged by default.")
-@options.flag("--force", "Write even a known or contradicting fact.")
-@writing_options
-def edit_fact(
-    fact_id: int, words: str, text: str | None, date: str | None, force: bool, dry_run: bool
-) -> int:
-    """Change the text of a fact.
-
-    Its date, sources and position stay the same. Its id depends on the text and changes with it.
-    If another known fact says the same or contradicts it, you are asked, as by `memory add`.
-
-    \b
-    Examples:
-      kbx memory edit-fact 8895505749491051 "Prefers async Slack, never email"
-      kbx memory edit-fact 8895505749491051 --text "Prefers Slack" --dry-run
-    """
-    new_text = text or words
-    if not new_text.strip() and may_ask():
-        new_text = click.prompt("new text", err=True)
-    if not new_text.strip():
-        raise click.UsageError("the text is empty; give the new text of the fact")
-    with open_kb() as kb:
-        reword = partial(kb.pages.reword_fact, fact_id, new_text, date=date)
-        return report_written(reword, kb, force=force, dry_run=dry_run)
-
-
-@click.command(name="delete-fact", cls=Command)
-@fact_id_argument
-@prints_written
-def delete_fact(fact_id: int, dry_run: bool) -> Written:
-    """Delete the line of a fact or open item.
-
-    `kbx undo` restores it.
-
-    \b
-    Examples:
-      kbx memory delete-fact 8895505749491051
-      kbx memory delete-fact 8895505749491051 --dry-run
-    """
-    with open_kb() as kb:
-        return kb.pages.delete_fact(fact_id, dry_run=dry_run)
-
-
-@click.command(name="supersede", cls=Command)
-@fact_id_argument
-@options.text_argument("text", "[TEXT...]")
-@options.option("--date D", "Date since which TEXT is true; default: today.")
-@options.option("--source S", "Source of TEXT.")
-@options.flag("--force", "Write even a known or contradicting fact.")
-@writing_options
-def supersede(fact_id: int, force: bool, dry_run: bool, **fact: Any) -> int:
-    """Strike out a fact that is no longer true.
-
-    TEXT, if given, is added as the fact that replaces it. The struck fact stays readable. If
-    another known fact says the same as TEXT or contradicts it, you are asked, as by `memory add`.
-
-    \b
-    Examples:
-      kbx memory supersede 4087265596440608 "Six people share the on-call rota"
-      kbx memory supersede 4087265596440608 --dry-run
-    """
-    with open_kb() as kb:
-        strike = partial(kb.pages.supersede_fact, fact_id, **fact)
-        return report_written(strike, kb, force=force, dry_run=dry_run)
-
-
 @click.group(name="memory", cls=Group, no_args_is_help=False)
 def memory_command() -> None:
     """Find, list, add and change facts.
@@ -216,7 +96,51 @@ def similar(text: str, **scope: Any) -> None:
             print_check(check, kb.documents.is_redacted)
 
 
-memory_command.add_command(add_fact)
+@memory_command.command(name="add")
+@options.text_argument("text", "TEXT...", "the text is empty; give the text to write")
+@options.option(
+    "--entity NAME",
+    "Entity of the fact: name, alias or id.",
+    required=True,
+    shell_complete=options.complete_entity,
+)
+@options.option("--date D", "Date of the fact, as 2026-03-17; default: today.")
+@options.option("--source S", "Source of the fact: a path, a link, a title.")
+@options.choice(
+    "--kind",
+    ["fact", "open_item"],
+    "Write to Recent Facts (fact) or Open Items (open_item).",
+    default="fact",
+)
+@options.flag("--force", "Write even a known or contradicting fact.")
+@options.flag("--create", "Create the page if there is none.")
+@writing_options
+def add_fact(text: str, force: bool, create: bool, dry_run: bool, **fact: Any) -> int:
+    """Add a fact to the page of an entity, unless it is known.
+
+    If a known fact says the same or contradicts it, you are asked on a terminal; elsewhere nothing
+    is written and the exit code is 3.
+
+    \b
+    Examples:
+      kbx memory add "Prefers async Slack over email" --entity "Alice Chen"
+      kbx memory add "send the plan" --entity Migration --kind open_item --source Kickoff
+      kbx memory add "Speaks Catalan" --entity "Alice Chen" --dry-run
+    """
+    with open_kb() as kb:
+        add = partial(kb.memory_add, text, **fact)
+        report = partial(report_written, kb=kb, force=force, dry_run=dry_run)
+        try:
+            return report(partial(add, create=create))
+        except Ambiguous:
+            raise
+        except NotFound as error:
+            if create or not may_ask() or wants_json():
+                raise
+            say(str(error))
+            if not confirmed("create a page?"):
+                return NotFound.exit_code
+            return report(partial(add, create=True))
 
 
 @memory_command.command(name="list")
@@ -253,8 +177,77 @@ def _details(fact: Fact, entity_name: str) -> str:
     return ", ".join(filter(None, (entity_name, kind, fact_state(fact), str(fact.fact_id))))
 
 
-for _command in (edit_fact, delete_fact, supersede):
-    memory_command.add_command(_command)
+fact_id_argument = click.argument("fact_id", type=int, metavar="ID")
+
+
+@memory_command.command(name="edit-fact")
+@fact_id_argument
+@options.text_argument("words", "[TEXT...]")
+@options.option("--text T", "The new text, instead of TEXT.")
+@options.option("--date D", "The new date; unchanged by default.")
+@options.flag("--force", "Write even a known or contradicting fact.")
+@writing_options
+def edit_fact(
+    fact_id: int, words: str, text: str | None, date: str | None, force: bool, dry_run: bool
+) -> int:
+    """Change the text of a fact.
+
+    Its date, sources and position stay the same. Its id depends on the text and changes with it.
+    If another known fact says the same or contradicts it, you are asked, as by `memory add`.
+
+    \b
+    Examples:
+      kbx memory edit-fact 8895505749491051 "Prefers async Slack, never email"
+      kbx memory edit-fact 8895505749491051 --text "Prefers Slack" --dry-run
+    """
+    new_text = text or words
+    if not new_text.strip() and may_ask():
+        new_text = click.prompt("new text", err=True)
+    if not new_text.strip():
+        raise click.UsageError("the text is empty; give the new text of the fact")
+    with open_kb() as kb:
+        reword = partial(kb.pages.reword_fact, fact_id, new_text, date=date)
+        return report_written(reword, kb, force=force, dry_run=dry_run)
+
+
+@memory_command.command(name="delete-fact")
+@fact_id_argument
+@prints_written
+def delete_fact(fact_id: int, dry_run: bool) -> Written:
+    """Delete the line of a fact or open item.
+
+    `kbx undo` restores it.
+
+    \b
+    Examples:
+      kbx memory delete-fact 8895505749491051
+      kbx memory delete-fact 8895505749491051 --dry-run
+    """
+    with open_kb() as kb:
+        return kb.pages.delete_fact(fact_id, dry_run=dry_run)
+
+
+@memory_command.command(name="supersede")
+@fact_id_argument
+@options.text_argument("text", "[TEXT...]")
+@options.option("--date D", "Date since which TEXT is true; default: today.")
+@options.option("--source S", "Source of TEXT.")
+@options.flag("--force", "Write even a known or contradicting fact.")
+@writing_options
+def supersede(fact_id: int, force: bool, dry_run: bool, **fact: Any) -> int:
+    """Strike out a fact that is no longer true.
+
+    TEXT, if given, is added as the fact that replaces it. The struck fact stays readable. If
+    another known fact says the same as TEXT or contradicts it, you are asked, as by `memory add`.
+
+    \b
+    Examples:
+      kbx memory supersede 4087265596440608 "Six people share the on-call rota"
+      kbx memory supersede 4087265596440608 --dry-run
+    """
+    with open_kb() as kb:
+        strike = partial(kb.pages.supersede_fact, fact_id, **fact)
+        return report_written(strike, kb, force=force, dry_run=dry_run)
 
 
 STDIN = "-"

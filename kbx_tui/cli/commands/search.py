@@ -11,7 +11,13 @@ import click
 from click.core import ParameterSource
 
 from kbx_tui.cli import options
-from kbx_tui.cli.base_command import Command, gc_disabled, global_options, open_kb
+from kbx_tui.cli.base_command import (
+    Command,
+    gc_disabled,
+    global_options,
+    open_kb,
+    selected_folders,
+)
 from kbx_tui.cli.output import (
     print_json,
     print_result,
@@ -21,12 +27,14 @@ from kbx_tui.cli.output import (
     wants_json,
 )
 from kbx_tui.errors import ConfigError
+from kbx_tui.formatting import format_count
+from kbx_tui.tools.json_output import meta_json, picked, result_json, search_json
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.api.several_bases import SeveralResponse
     from kbx_tui.search.request import SearchRequest
-    from kbx_tui.search.results.response import SearchResult
+    from kbx_tui.search.results.response import SearchResponse, SearchResult
     from kbx_tui.sharing.shared_search import SharedSearch
 
 
@@ -187,7 +195,7 @@ def search_command(
 
         require_free(Path(html), overwrite=force)  # fail before searching
     given = {**fields, "dates": "off" if no_dates else dates}
-    if len(folders := list(dict.fromkeys(global_options().kb))) > 1:
+    if len(folders := selected_folders()) > 1:
         if saved is not None:
             raise click.UsageError("--saved NAME is a query of one base; give --kb once")
         request = replace(_request(query, given), explain=explain or not is_data)
@@ -205,26 +213,32 @@ def search_command(
             return
         response = kb.search(replace(request, explain=explain or not is_data))
         _require_scope(kb, request)
-        if prints_table():
-            _print_table([("", result) for result in response.results], response.meta.notes)
-        elif wants_json():
-            from kbx_tui.tools.json_output import search_json
-
+        if wants_json():
             print_json(search_json(response))
-        else:
-            from kbx_tui.cli.text_output import print_listing
+            return
+        named = [("", result) for result in response.results]
+        _print_found(named, {"": response}, response.meta.notes, {"": kb}, explain=explain)
 
-            print_listing(response, kb, explain=explain)
 
-
-def _print_table(results: Iterable[tuple[str, SearchResult]], notes: Iterable[str]) -> None:
-    from kbx_tui.tools.json_output import picked
-
+def _print_found(
+    results: Sequence[tuple[str, SearchResult]],
+    responses: Mapping[str, SearchResponse],
+    notes: Iterable[str],
+    bases: Mapping[str, KnowledgeBase],
+    *,
+    explain: bool,
+) -> None:
+    """Print results as a table or as text, each with the name of its base; empty for one alone."""
     for note in notes:
         say(note)
-    columns = "path line title date? doc_type score snippet"
-    named = [({"base": base} if base else {}, result) for base, result in results]
-    print_table([{**base, **picked(result, columns)} for base, result in named])
+    if prints_table():
+        columns = "path line title date? doc_type score snippet"
+        named = [({"base": base} if base else {}, result) for base, result in results]
+        print_table([{**base, **picked(result, columns)} for base, result in named])
+        return
+    from kbx_tui.cli.text_output import print_results
+
+    print_results(results, responses, bases, explain=explain)
 
 
 def _require_scope(kb: KnowledgeBase, request: SearchRequest) -> None:
@@ -276,19 +290,14 @@ def search_several(
             _write_page(html, share_several(bases, request), overwrite=force)
             return
         response = bases.search(request)
-        if prints_table():
-            _print_table([(own.base, own.result) for own in response.results], response.notes)
-        elif wants_json():
+        if wants_json():
             print_json(several_json(response, bases.roots))
-        else:
-            from kbx_tui.cli.text_output import print_several
-
-            print_several(response, bases.bases, explain=explain)
+            return
+        named = [(own.base, own.result) for own in response.results]
+        _print_found(named, response.responses, response.notes, bases.bases, explain=explain)
 
 
 def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[str, Any]:
-    from kbx_tui.tools.json_output import meta_json, result_json
-
     return {
         "query": response.query,
         "results": [{"base": own.base, **result_json(own.result)} for own in response.results],
@@ -303,7 +312,6 @@ def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[s
 def _write_page(name: str, shared: SharedSearch, *, overwrite: bool) -> None:
     """Write the page to a file, or to stdout for `-`, and print notes. Raises WriteFault."""
     from kbx_tui.editing.output_file import write_output
-    from kbx_tui.formatting import format_count
     from kbx_tui.sharing.search_page import search_page
 
     for note in shared.answer.notes:

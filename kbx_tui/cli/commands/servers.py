@@ -31,15 +31,7 @@ if TYPE_CHECKING:
     from kbx_tui.web.serving import WebServer
 
 
-HTTP_OPTIONS = [
-    "host",
-    "port",
-    "token_file",
-    "workers",
-    "max_requests",
-    "metrics_port",
-    "metrics_host",
-]
+HTTP_OPTIONS = "host port token_file workers max_requests metrics_port metrics_host"
 
 
 @click.command(name="mcp", cls=Command)
@@ -105,17 +97,18 @@ def mcp_command(
       kbx mcp --http --workers 4 --metrics-port 9464
     """
     _require_http(http=http, metrics=metrics_port is not None)
-    options = _engine_options(allow_writes=writes is not None, warm=warm)
-    options = replace(options, reviews=writes == "review")
+    options = _engine_options(
+        allow_writes=writes is not None, reviews=writes == "review", warm=warm, lists_all=lists_all
+    )
     if http:
         from kbx_tui.tools.mcp_http import access_token, listen
-        from kbx_tui.tools.serve_http import require_workers, serve_one, serve_several
+        from kbx_tui.tools.serve_http import serve_one, serve_several
 
-        require_workers(workers)
+        if workers > 1:  # one process hands connections to the others
+            require_unix("--workers above 1")
         options = replace(
             options,
             root=str(Path(options.root).resolve()),
-            lists_all=lists_all,
             token=access_token(token_file, os.environ),
             max_requests=max_requests,
         )
@@ -126,10 +119,10 @@ def mcp_command(
         if workers > 1:
             serve_several(options, workers, listening, monitor)
             return
-        worker = options.engine()
+    worker = options.engine()
+    if http:
         serve_one(options, worker, listening, monitor)
     else:
-        worker = options.engine()
         with end_with_input():
             import asyncio
 
@@ -140,15 +133,15 @@ def mcp_command(
     worker.close()
 
 
-def _engine_options(*, allow_writes: bool, warm: bool) -> McpOptions:
-    """Return the options of the engine.
+def _engine_options(**fields: Any) -> McpOptions:
+    """Return the options of the engine for the selected base.
 
     Raises NotFound and ConfigError now, while the user sees them; an agent would not show them.
     """
     from kbx_tui.tools.engine_worker import McpOptions
 
     root = str(selected_root(may_be_empty=True))
-    return McpOptions(root, trust=global_options().trust, allow_writes=allow_writes, warm=warm)
+    return McpOptions(root, trust=global_options().trust, **fields)
 
 
 def _monitor(host: str, port: int | None) -> MonitorPort | None:
@@ -166,10 +159,9 @@ def _say_monitored(port: MonitorPort | None) -> None:
 def _require_http(*, http: bool, metrics: bool) -> None:
     """Raise ConfigError for an option that needs --http, such as --workers on stdio."""
     context = click.get_current_context()
-
     given = [
         f"--{name.replace('_', '-')}"
-        for name in HTTP_OPTIONS
+        for name in HTTP_OPTIONS.split()
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
     ]
     if given and not http:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tools.json_output import picked
 
 if TYPE_CHECKING:
-    from kbx_tui.base_trust import TrustRequest
     from kbx_tui.drafting.drafts import Written
     from kbx_tui.settings_file import SettingInfo
 
@@ -201,32 +199,31 @@ def trust_command(path: Path | None, as_list: bool, remove: bool) -> None:
     """
     folder = path or selected_folder()
     if as_list:
-        bases = _all_bases()
-        print_result(bases, _base_lines(bases))
+        _list()
     elif remove:
-        removed = _remove(folder)
-        line = f"{removed} is not trusted any more"
-        print_result({"root": str(removed), "removed": True}, [line])
+        _remove(folder)
     else:
-        root, granted = _grant(folder)
-        asked = [picked(request, "key value effect") for request in granted]
-        data = {"root": str(root), "granted": asked}
-        print_result(data, _granted_lines(root, granted))
+        _grant(folder)
 
 
-def _grant(folder: Path | None) -> tuple[Path, tuple[TrustRequest, ...]]:
+def _grant(folder: Path | None) -> None:
     from kbx_tui.base_discovery import find_base
     from kbx_tui.base_trust import grant, requests_of
     from kbx_tui.settings_file import load_settings
 
     root = find_base(folder)
     requests = requests_of(root, load_settings(root))
+    lines = [f"{root} asks for nothing that needs trust"]
     if requests:
         grant(root, requests)
-    return root, requests
+        lines = [f"{root} is trusted with"]
+    for request in requests:
+        lines += [f"  {request.wish}", f"    it {request.effect}"]
+    granted = [picked(request, "key value effect") for request in requests]
+    print_result({"root": str(root), "granted": granted}, lines)
 
 
-def _remove(folder: Path | None) -> str:
+def _remove(folder: Path | None) -> None:
     from kbx_tui.base_trust import revoke
     from kbx_tui.knowledge.vault import find_root
 
@@ -234,32 +231,19 @@ def _remove(folder: Path | None) -> str:
     root = folder.expanduser().absolute() if folder else find_root(explicit=None)
     if not revoke(root):
         raise NotFound(f"nothing is allowed for {root}; `kbx trust --list` lists what is")
-    return str(root)
+    print_result({"root": str(root), "removed": True}, [f"{root} is not trusted any more"])
 
 
-def _all_bases() -> list[dict[str, Any]]:
+def _list() -> None:
     from kbx_tui.base_trust import trusted_bases
 
-    return [
+    bases: list[dict[str, Any]] = [
         {"root": root, "made_here": base.made_here, "granted": base.granted}
         for root, base in sorted(trusted_bases().items())
         if base.made_here or base.granted
     ]
-
-
-def _granted_lines(root: Path, granted: tuple[TrustRequest, ...]) -> Iterator[str]:
-    if not granted:
-        yield f"{root} asks for nothing that needs trust"
-        return
-    yield f"{root} is trusted with"
-    for request in granted:
-        yield f"  {request.wish}"
-        yield f"    it {request.effect}"
-
-
-def _base_lines(bases: list[dict[str, Any]]) -> Iterator[str]:
-    for base in bases:
-        yield f"{base['root']}{' (made here: everything)' if base['made_here'] else ''}"
-        yield from (f"  {key} = {value}" for key, value in base["granted"].items())
-    if not bases:
-        yield "no knowledge base needed trust so far"
+    lines = [] if bases else ["no knowledge base needed trust so far"]
+    for each in bases:
+        lines.append(f"{each['root']}{' (made here: everything)' if each['made_here'] else ''}")
+        lines += [f"  {key} = {value}" for key, value in each["granted"].items()]
+    print_result(bases, lines)

@@ -44,15 +44,7 @@ _TEAM_KEY = '"team"'
 
 
 def topic_rules(settings: Settings) -> TopicRules:
-    chosen = settings.entities
-    return TopicRules(
-        chosen.tags,
-        chosen.hubs,
-        chosen.maps,
-        chosen.folders,
-        chosen.properties,
-        chosen.names,
-    )
+    return msgspec.convert(settings.entities, TopicRules, from_attributes=True)
 
 
 def parse_topics(root: Path, settings: Settings) -> tuple[Topics, list[Entity]]:
@@ -81,11 +73,13 @@ def read_topics(store: Store) -> Topics:
     bodies = store.mapping("documents", "path", "body", "contains(body, '::')")
     rows = store.rows("documents", list(_OUTLINED)).sort_by("path").to_pylist()
     decode = msgspec.json.decode
-    decoded = ({**row, "frontmatter": decode(row["frontmatter"])} for row in rows)
-    return Topics([_outline(row, bodies.get(row["path"], "")) for row in decoded])
+    for row in rows:
+        row["frontmatter"] = decode(row["frontmatter"])
+        row["attendees"] = tables.attendees_from(row["attendees"])
+    return Topics([_outline(row, bodies.get(row["path"], "")) for row in rows])
 
 
-_OUTLINED = ("path", "title", "kind", "aliases", "tags", "links", "frontmatter")
+_OUTLINED = ("path", "title", "kind", "aliases", "tags", "links", "frontmatter", "attendees")
 
 
 def _outline(row: dict[str, Any], body: str) -> NoteOutline:

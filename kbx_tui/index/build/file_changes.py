@@ -60,6 +60,20 @@ def find_changes(
         except OSError as error:
             problems.append(unreadable(file.path, error))
     known.save(hashes)
+    return _compare(hashes, indexed, walked, problems)
+
+
+def find_public_changes(root: Path, store: Store, public: Store) -> Changes:
+    """Compare the public index with what the index `store` notes of the public pages."""
+    hashes = store.mapping("documents", "path", "public_hash", "public_hash != ''")
+    indexed = public.mapping("documents", "path", "content_hash")
+    differing = [path for path in hashes if indexed.get(path) != hashes[path]]
+    return _compare(hashes, indexed, _located(root, differing), [])
+
+
+def _compare(
+    hashes: dict[str, str], indexed: dict[str, str], walked: Walk, problems: list[Problem]
+) -> Changes:
     added = [path for path in hashes if path not in indexed]
     deleted = [path for path in indexed if path not in hashes]
     added_hashes = Counter(hashes[path] for path in added)
@@ -73,24 +87,6 @@ def find_changes(
         deleted=deleted,
         moved=(added_hashes & deleted_hashes).total(),
         problems=problems,
-    )
-
-
-def find_public_changes(root: Path, store: Store, public: Store) -> Changes:
-    """Compare the public index with what the index `store` notes of the public pages."""
-    hashes = store.mapping("documents", "path", "public_hash", "public_hash != ''")
-    indexed = public.mapping("documents", "path", "content_hash")
-    added = [path for path in hashes if path not in indexed]
-    changed = [path for path in hashes if path in indexed and indexed[path] != hashes[path]]
-    return Changes(
-        hashes=hashes,
-        indexed=indexed,
-        files={file.path: file.absolute for file in _located(root, [*added, *changed]).files},
-        added=added,
-        changed=changed,
-        deleted=[path for path in indexed if path not in hashes],
-        moved=0,
-        problems=[],
     )
 
 

@@ -158,13 +158,10 @@ def copy_vectors(old: Store, new: Store, *, model: str, dimension: int) -> None:
     if model_of(old) != model or _has_damaged_vectors(old):
         return
     taken: set[str] = set()
-    waiting: list[Any] = []
-    with suppress(IndexFault):
-        for rows in _stored_vectors(old, dimension):
-            waiting.append(_intact(rows, taken))
-            if sum(map(len, waiting)) >= ROWS_PER_COMMIT:
-                _add(new, waiting)
-    _add(new, waiting)
+    intact = (_intact(rows, taken) for rows in _stored_vectors(old, dimension))
+    with translate_errors("write vectors", new.uri):
+        schema = table_schema("vectors", dimension)
+        new.table("vectors").add(pa.RecordBatchReader.from_batches(schema, intact))
 
 
 def model_of(store: Store) -> str:
@@ -195,7 +192,7 @@ def _has_damaged_vectors(store: Store) -> bool:
 
 
 def _stored_vectors(store: Store, dimension: int) -> Iterator[Any]:
-    with translate_errors("read table vectors", store.uri):
+    with suppress(IndexFault), translate_errors("read table vectors", store.uri):
         table = store.open_any("vectors")
         if table.schema == table_schema("vectors", dimension):
             yield from table.search().select(COLUMNS).to_batches(BATCH)
@@ -209,15 +206,7 @@ def _intact(rows: Any, taken: set[str]) -> Any:
         if hashes[row] not in taken:
             taken.add(hashes[row])
             kept.append(row)
-    return pa.Table.from_batches([rows]).select(COLUMNS).take(pa.array(kept, pa.int64()))
-
-
-def _add(store: Store, waiting: list[Any]) -> None:
-    if any(map(len, waiting)):
-        with translate_errors("write vectors", store.uri):
-            table = store.table("vectors")
-            table.add(pa.concat_tables(waiting).cast(table.schema))
-    waiting.clear()
+    return rows.select(COLUMNS).take(pa.array(kept, pa.int64()))
 
 
 SAMPLE = 32

@@ -141,11 +141,13 @@ def read_document_row(
     if public:
         return None if shown is None else document_row(parse(shown))
     document = parse(data)
-    looks = (
+    looks = [
         Problem(path, f"{NEAR_MARK}: {line}", number)
         for number, line in near_marks(decode(data)[0])
-    )
-    row = document_row(replace(document, problems=(*document.problems, *looks)))
+    ]
+    if looks:
+        document = replace(document, problems=(*document.problems, *looks))
+    row = document_row(document)
     if shown is not data:
         row["public_hash"] = "" if shown is None else content_hash(shown)
     return row

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,7 +18,6 @@ from kbx_tui.knowledge.vault import CONFIG_NAME, SUPPRESSION_FILES, walk, walked
 Stamp = tuple[int, int, int]
 """Modification time, size and inode; differs for another file or content."""
 
-STEP = 0.1
 QUIET_PERIOD = 0.3
 """Seconds without events after which changes are reported."""
 MAX_DELAY = 2.0
@@ -46,14 +44,13 @@ def watch(
     while not stopped.is_set():
         folder = walked_folder(root)
         identity = _identity(folder)
+        listing.is_outdated = True  # the system starts reporting events shortly after this
         for paths in _events(folder, stopped):
             if _identity(walked_folder(root)) != identity:
                 break  # the folder was replaced; watch the new one
-            listing.note_events(paths)
-            if listing.is_settled(time.monotonic()) and (differing := listing.update()):
+            if differing := listing.update(paths):
                 changed(differing)
-        listing.mark_outdated()
-        stopped.wait(STEP)
+        stopped.wait(QUIET_PERIOD)
 
 
 class _Listing:
@@ -61,32 +58,22 @@ class _Listing:
         self._root, self._exclude = root, exclude
         self._stamps = self._list()
         self._polled = self._poll()
-        self._touched: set[str] = set()
-        self._first_event = self._last_event = 0.0
-        self.mark_outdated()  # the system starts reporting events shortly after this
+        self.is_outdated = False
+        """Whether files may have changed without an event."""
 
-    def mark_outdated(self) -> None:
-        self._last_event = time.monotonic()
-        self._first_event = self._first_event or self._last_event
+    def update(self, events: set[str]) -> frozenset[str]:
+        """List the files again if `events`, absolute paths, or polled files make it necessary.
 
-    def note_events(self, paths: set[str]) -> None:
-        relative = (Path(os.path.relpath(path, self._root)).as_posix() for path in paths)
+        Returns the paths that differ, or were rewritten with equal stamps.
+        """
+        relative = (Path(os.path.relpath(path, self._root)).as_posix() for path in events)
         normalized = (unicodedata.normalize("NFC", path) for path in relative)
         touched = {path for path in normalized if self._may_matter(path)}
         polled = self._poll()
-        if touched or polled != self._polled:
-            self._touched |= touched
-            self._polled = polled
-            self.mark_outdated()
-
-    def is_settled(self, now: float) -> bool:
-        is_quiet = now - self._last_event >= QUIET_PERIOD - STEP
-        return self._first_event > 0 and (is_quiet or now - self._first_event >= MAX_DELAY)
-
-    def update(self) -> frozenset[str]:
-        """List the files again; return paths that differ or were rewritten with equal stamps."""
+        if not (touched or self.is_outdated or polled != self._polled):
+            return frozenset()
+        self._polled, self.is_outdated = polled, False
         before, self._stamps = self._stamps, self._list()
-        touched, self._touched, self._first_event = self._touched, set(), 0.0
         differing = {path for path, _ in before.items() ^ self._stamps.items()}
         return frozenset(differing | (touched & self._stamps.keys()))
 
@@ -117,8 +104,8 @@ def _events(folder: Path, stopped: threading.Event) -> Iterator[set[str]]:
         for events in system_watch(
             folder,
             watch_filter=None,
-            debounce=int(QUIET_PERIOD * 1000),
-            step=int(STEP * 1000),
+            debounce=int(MAX_DELAY * 1000),
+            step=int(QUIET_PERIOD * 1000),
             rust_timeout=int(QUIET_PERIOD * 1000),
             yield_on_timeout=True,
             stop_event=stopped,

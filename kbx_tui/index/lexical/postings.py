@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.arrays import Bytes, Ints, Starts, Versions
 from kbx_tui.index.derived_files import DocumentFile
-from kbx_tui.index.lexical.terms import language_of, term_of, word_offsets, words_in
+from kbx_tui.index.lexical.terms import language_of, make_term, word_offsets, words_in
 from kbx_tui.knowledge.languages import LANGUAGES
 
 BEYOND = 2**16 - 1
@@ -284,7 +284,7 @@ def _terms_of_words(
     term_by_word = [b""] * sum(map(len, word_ids_of.values()))
     for language, word_ids in word_ids_of.items():
         for word, word_id in word_ids.items():
-            term_by_word[word_id] = term_of(word, language).encode()
+            term_by_word[word_id] = make_term(word, language).encode()
     terms = sorted({term for term in term_by_word if term})
     id_of = {term: term_id for term_id, term in enumerate(terms)}
     return terms, np.array([id_of.get(term, -1) for term in term_by_word], np.int64)

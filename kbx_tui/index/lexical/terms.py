@@ -20,7 +20,7 @@ from kbx_tui.knowledge.languages import (
     FUNCTION_WORDS,
     language_detector,
     language_of_query,
-    stem,
+    make_stem,
 )
 
 LONGEST_WORD = 40
@@ -50,17 +50,20 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(separate_cjk(fold(text)))
 
 
-@lru_cache(maxsize=4096)  # words of a query are looked up in all languages
-def term_of(word: str, language: str = ENGLISH) -> str:
+def make_term(word: str, language: str = ENGLISH) -> str:
     """Return the term of a folded word in a language, empty for a word that is not indexed."""
     if len(word) >= LONGEST_WORD:
         return ""
-    if language != ENGLISH:
-        return (
-            "" if word in FUNCTION_WORDS[language] else term_of_stem(stem(word, language), language)
-        )
-    term = stem(word)
-    return "" if term in STOP_WORDS else term
+    if language == ENGLISH:
+        term = make_stem(word)
+        return "" if term in STOP_WORDS else term
+    if word in FUNCTION_WORDS[language]:
+        return ""
+    return term_of_stem(make_stem(word, language), language)
+
+
+term_of = lru_cache(maxsize=4096)(make_term)
+"""As `make_term`, for words of queries, which are looked up in all languages."""
 
 
 def term_of_stem(word_stem: str, language: str) -> str:

@@ -42,7 +42,6 @@ from kbx_tui.index.versions import (
     NO_STATE,
     rows_of_versions,
     stored_versions,
-    version_array,
 )
 from kbx_tui.knowledge.languages import ENGLISH
 
@@ -57,7 +56,7 @@ def load_bm25(store: Store, snapshot: Snapshot) -> Bm25Index:
     and many of them would distort how rare a word is. Chosen by the experiment "entity pages in
     BM25 statistics" in docs/quality.md.
     """
-    current = version_array(snapshot.versions)
+    current = snapshot.versions
     found, missing = WORDS.map_for(store, current)
     if len(missing):
         newer = make_postings(_texts(store, current[missing]))

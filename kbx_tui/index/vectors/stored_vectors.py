@@ -28,7 +28,7 @@ from kbx_tui.index.store import (
 )
 from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors
-from kbx_tui.index.versions import places_of, stored_versions, version_array
+from kbx_tui.index.versions import places_of, stored_versions
 
 CHUNK_COLUMNS = ["version", "ordinal", "text_hash", "line_start", "line_end"]
 VECTOR_COLUMNS = ["text_hash", "vector"]
@@ -231,7 +231,7 @@ def find_vectors(
             f"the index at {store.uri} has vectors of {stored} dimensions, the model makes "
             f"{dimension}: run `kbx index --full` to embed everything again"
         )
-    versions = version_array(snapshot.versions)[rows]
+    versions = snapshot.versions[rows]
     titles = [text_hash(snapshot.titles[row]) for row in rows.tolist()]
     if is_few(len(rows), len(snapshot.versions)) and is_few(len(profiles), len(snapshot.entities)):
         documents = (version.decode() for version in versions.tolist())

@@ -36,32 +36,7 @@ from kbx_tui.index.versions import (
     have_same_versions,
     places_of,
     rows_of_versions,
-    version_array,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkProducts:
-    products: Matrix
-    """Approximate cosine of the document if this chunk were its best, shape (m,)."""
-    first_chunk: int
-    """Row in `StoredVectors.chunks` of the first of `products`, where they are consecutive."""
-    error_bound: float
-    chunks: Rows | None = None
-    """Rows in `StoredVectors.chunks`, ascending; None: consecutive ones."""
-
-    def may_be_best(self, chunks: Rows, starts: Rows, sizes: Rows) -> Flags:
-        """Return which chunks can be the best of their documents; at least one of each."""
-        if self.chunks is None:
-            of_chunks = self.products[chunks - self.first_chunk]
-        else:
-            of_chunks = self.products[np.searchsorted(self.chunks, chunks)]
-        best = np.maximum.reduceat(of_chunks, starts)
-        flags: Flags = of_chunks >= np.repeat(best - 2 * self.error_bound, sizes)
-        return flags
-
-
-NO_PRODUCTS = ChunkProducts(np.zeros(0, np.float32), 0, 0.0)
 
 SPARSE_SHARE = 1 / 8
 """Share of the documents between the first and the last in scope below which the codes of those in
@@ -109,44 +84,38 @@ class VectorSegment:
             best += products(stored.contexts, queries, wanted)
             cosines[:, self.document_rows[is_wanted]] = best[:, documents]
 
-    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
-        """Return the approximate cosine of documents by ascending row, NaN without vectors."""
+    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Scores, float]:
+        """Return the approximate cosine of documents by ascending row, NaN without vectors.
+
+        With it comes how far any can be from the exact value.
+        """
         low, high = (int(rows[0]), int(rows[-1])) if len(rows) else (0, -1)
         first, end = np.searchsorted(self.document_rows, (low, high + 1)).tolist()
         if first >= end:
-            return np.full(len(rows), np.nan), NO_PRODUCTS
+            return np.full(len(rows), np.nan), 0.0
         if len(rows) < SPARSE_SHARE * (end - first):
             return self._approximate_cosine_of(query, rows)
         documents = self.documents[first:end]
         bounds = self.stored.starts[documents[0] : documents[-1] + 2]
-        first_chunk, end_chunk = int(bounds[0]), int(bounds[-1])
-        of_chunks, error_bound = self.quantized.products(query, first_chunk, end_chunk)
-        best = np.maximum.reduceat(of_chunks, bounds[:-1] - first_chunk)
+        of_chunks, error_bound = self.quantized.products(query, int(bounds[0]), int(bounds[-1]))
+        best = np.maximum.reduceat(of_chunks, bounds[:-1] - bounds[0])
         if len(documents) < len(best):
             best = best[documents - documents[0]]
-        products = ChunkProducts(of_chunks, first_chunk, error_bound)
         if len(rows) == len(best) == high + 1 - low:  # all documents, as in most searches
-            return best.astype(np.float64), products
+            return best.astype(np.float64), error_bound
         cosines = np.full(high + 1 - low, np.nan)
         cosines[self.document_rows[first:end] - low] = best
-        return cosines[rows - low], products
+        return cosines[rows - low], error_bound
 
-    def put_best_cosine_of(
-        self, query: Vector, rows: Rows, approximate: ChunkProducts | None, cosines: Scores
-    ) -> None:
+    def put_best_cosine_of(self, query: Vector, rows: Rows, cosines: Scores) -> None:
         """Put the same as `put_best_cosine`, bit for bit, for a few documents given by row.
 
-        `cosines` has the shape of `rows`. With `approximate`, which must cover all of them, only
-        chunks that can be the best are read.
+        `cosines` has the shape of `rows`.
         """
         is_here, documents = self._find(rows)
         if not len(is_here):
             return
-        chunks, starts, sizes = self._chunks_of_documents(documents)
-        if approximate is not None:
-            flags = approximate.may_be_best(chunks, starts, sizes)
-            chunks, sizes = chunks[flags], np.add.reduceat(flags, starts, dtype=np.int64)
-            starts = np.cumsum(sizes) - sizes
+        chunks, starts = self._chunks_of_documents(documents)
         stored = self.stored
         best = np.maximum.reduceat(products_of(stored.chunks, chunks, query), starts)
         context_products = products_of(stored.contexts, documents, query)
@@ -180,15 +149,15 @@ class VectorSegment:
         cosines = products(self.stored.chunks, query[None], rows >= 0)[0, chunks]
         return chunks, rows[chunks], cosines
 
-    def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Scores, ChunkProducts]:
+    def _approximate_cosine_of(self, query: Vector, rows: Rows) -> tuple[Scores, float]:
         cosines = np.full(len(rows), np.nan)
         is_here, documents = self._find(rows)
         if not len(is_here):
-            return cosines, NO_PRODUCTS
-        chunks, starts, _ = self._chunks_of_documents(documents)
+            return cosines, 0.0
+        chunks, starts = self._chunks_of_documents(documents)
         of_chunks, error_bound = self.quantized.part(chunks).products(query)
         cosines[is_here] = np.maximum.reduceat(of_chunks, starts)
-        return cosines, ChunkProducts(of_chunks, int(chunks[0]), error_bound, chunks)
+        return cosines, error_bound
 
     def _find(self, rows: Rows) -> tuple[Rows, Rows]:
         """Return which of `rows` are here, and their documents as indices into `starts`."""
@@ -199,22 +168,12 @@ class VectorSegment:
         is_here = np.flatnonzero(self.document_rows[places] == rows)
         return is_here, self.documents[places[is_here]]
 
-    def _chunks_of_documents(self, documents: Rows) -> tuple[Rows, Rows, Rows]:
+    def _chunks_of_documents(self, documents: Rows) -> tuple[Rows, Rows]:
+        """Return the chunks of some documents, and where each document starts among them."""
         begins = self.stored.starts[documents]
         sizes = self.stored.starts[documents + 1] - begins
         starts = np.cumsum(sizes) - sizes
-        chunks = np.repeat(begins - starts, sizes) + np.arange(sizes.sum())
-        return chunks, starts, sizes
-
-
-@dataclass(frozen=True, slots=True)
-class ApproximateCosines:
-    """Scores of documents computed from int8 codes, with an error bound."""
-
-    cosine: Scores
-    error_bound: float
-    """How far any of `cosine` can be from the exact value."""
-    parts: tuple[ChunkProducts, ...]
+        return np.repeat(begins - starts, sizes) + np.arange(sizes.sum()), starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,26 +226,22 @@ class VectorMatrix:
             segment.put_best_cosine(queries, in_scope, cosines)
         return cosines
 
-    def approximate_cosine(self, query: Vector, rows: Rows) -> ApproximateCosines:
-        """Return the approximate `best_cosine` of documents by ascending row, from int8 codes."""
-        found = [segment.approximate_cosine(query, rows) for segment in self.segments]
-        cosine, *others = (cosines for cosines, _ in found)
-        for other in others:
-            cosine = np.where(np.isnan(cosine), other, cosine)
-        parts = tuple(part for _, part in found)
-        return ApproximateCosines(cosine, max(part.error_bound for part in parts), parts)
+    def approximate_cosine(self, query: Vector, rows: Rows) -> tuple[Scores, float]:
+        """Return the approximate `best_cosine` of documents by ascending row, from int8 codes.
 
-    def best_cosine_of(
-        self, query: Vector, rows: Rows, approximate: ApproximateCosines | None = None
-    ) -> Scores:
-        """Return the same as `best_cosine`, bit for bit, for a few documents given by row.
-
-        With `approximate`, which must cover all of them, only chunks that can be the best are read.
+        With it comes how far any can be from the exact value.
         """
+        cosine, error_bound = np.full(len(rows), np.nan), 0.0
+        for segment in self.segments:
+            found, error = segment.approximate_cosine(query, rows)
+            cosine, error_bound = np.where(np.isnan(cosine), found, cosine), max(error_bound, error)
+        return cosine, error_bound
+
+    def best_cosine_of(self, query: Vector, rows: Rows) -> Scores:
+        """Return the same as `best_cosine`, bit for bit, for a few documents given by row."""
         cosines = np.full(len(rows), np.nan)
-        for number, segment in enumerate(self.segments):
-            part = None if approximate is None else approximate.parts[number]
-            segment.put_best_cosine_of(query, rows, part, cosines)
+        for segment in self.segments:
+            segment.put_best_cosine_of(query, rows, cosines)
         return cosines
 
     def has(self, row: int) -> bool:
@@ -367,7 +322,7 @@ def load_vectors(store: Store, snapshot: Snapshot, *, model: str, dimension: int
     # BLAS threads wait for each other, which is far slower than one thread on a busy machine.
     threadpool_limits(limits=1, user_api="blas")
     profiles = snapshot.entities.stored.profiles
-    found, missing = vectors_file(model, dimension).map_for(store, version_array(snapshot.versions))
+    found, missing = vectors_file(model, dimension).map_for(store, snapshot.versions)
     if not found:
         stored, coverage = read_vectors(store, snapshot, missing, profiles, dimension)
         coverage += Coverage(len(profiles), int(np.count_nonzero(stored.profiles == b"")))
@@ -447,7 +402,7 @@ def _load_lists(store: Store, stored: StoredVectors) -> VectorLists | None:
 def refresh_vectors_file(store: Store, *, model: str, dimension: int) -> None:
     """Bring vectors.bin, or the file of what it lacks, up to date if every text has a vector."""
     file, snapshot = vectors_file(model, dimension), read_snapshot(store)
-    current, profiles = version_array(snapshot.versions), snapshot.entities.stored.profiles
+    current, profiles = snapshot.versions, snapshot.entities.stored.profiles
     if not file.is_current(store, current):
         _write(store, snapshot, file, np.arange(len(current)), profiles, dimension)
     if (mapped := file.map(store)) is None:
@@ -500,7 +455,7 @@ class ChunkLines:
 
 def read_chunk_lines(store: Store, snapshot: Snapshot) -> ChunkLines:
     """Read the lines of all chunks, none of content that is newer than `snapshot`."""
-    current, meta = version_array(snapshot.versions), store.meta()
+    current, meta = snapshot.versions, store.meta()
     file = vectors_file(str(meta.get("model", "")), int(meta.get("dimension", 0)))
     found, missing = file.map_for(store, current)
     documents: Rows

@@ -98,6 +98,12 @@ class NameIndex:
             found.first_names[ranges[number][0]] = people
         return found
 
+    def are_in_roles(self, words: Sequence[str]) -> Sequence[bool]:
+        """Return for each folded word whether a role or team holds it, or another form of it."""
+        hashes = np.array([key_hash(stem(word)) for word in words], np.uint64)
+        found = {number for number, _, _ in _places(self._stored.stems.hashes, hashes)}
+        return [number in found for number in range(len(words))]
+
     def role_holders(self, role: Words) -> list[int]:
         stored = self._stored
         found = stored.roles.find(key_hash(" ".join(role)))
@@ -169,10 +175,6 @@ class NamePriors:
         probability = self.probability(word)
         is_likelier = probability < LIKELIER and self._is_used_as_word(word)
         return word in self.votes and (is_likelier or probability <= WORD_UP_TO)
-
-    def is_hardly_name(self, word: str) -> bool:
-        """Return whether a word is so rarely a name that one sign in the query is not enough."""
-        return self.probability(word) <= WORD_UP_TO
 
     def is_likelier_word(self, word: str) -> bool:
         return self.probability(word) < LIKELIER if word in self.votes else is_common_word(word)

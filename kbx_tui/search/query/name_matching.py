@@ -101,8 +101,6 @@ class NameMatcher:
         self.misspelt = MisspeltNames(entities, names)
         self.misspelt_parts = MisspeltParts(entities)
         self.inflected = InflectedNames(entities, language)
-        self._begun: _QueryNames | None = None
-        """What the last `find_full_names` found, which `find` continues."""
 
     @classmethod
     def of(
@@ -117,33 +115,20 @@ class NameMatcher:
 
     def find(self, query: str) -> list[NameMatch]:
         """Return the names in a query; no two use the same word."""
-        begun, self._begun = self._begin(query), None
-        return begun.find_all()
-
-    def find_full_names(self, query: str) -> list[NameMatch]:
-        """Return only the full names and aliases in a query; much faster than `find`."""
-        self._begun = self._begin(query)
-        return list(self._begun.matches)
-
-    def _begin(self, query: str) -> _QueryNames:
-        if self._begun is not None and self._begun.query.text == query:
-            return self._begun
-        return _QueryNames(self, query)
+        return _QueryNames(self, query).find_all()
 
 
 class _QueryNames:
-    """The names found in one query; at first its full names."""
+    """The names found in one query."""
 
     def __init__(self, base: NameMatcher, text: str) -> None:
         self.query, self.matches = QueryWords(text, base.inflected.base_form), list[NameMatch]()
+        self._base, self._names = base, base.names.find(self.query.folded)
         self._entities, self._types = base.entities, base.entities.types
         self._priors, self._texts_with = base.priors, base.texts_with
-        self._misspelt, self._misspelt_parts = base.misspelt, base.misspelt_parts
-        self._name_index = base.names
-        self._names = base.names.find(self.query.folded)
-        self._find_full_names()
 
     def find_all(self) -> list[NameMatch]:
+        self._find_full_names()
         self._find_misspelt(sizes=(2, 3))
         self._find_roles()
         self._find_surnames()
@@ -242,7 +227,7 @@ class _QueryNames:
             for index, size, folded in self.query.free_ranges(sizes)
             if FUNCTION_WORDS.isdisjoint(folded) and sum(map(len, folded)) >= SHORTEST_TO_COMPARE
         ]
-        for number, similarity, similar in self._misspelt.find([text for *_, text in ranges]):
+        for number, similarity, similar in self._base.misspelt.find([text for *_, text in ranges]):
             index, size, written = ranges[number]
             names = [name for name in similar if not self._is_other_word(written, name[1])]
             if not names or not self.query.is_free(index, size):
@@ -288,7 +273,7 @@ class _QueryNames:
             is_capital = index > 0 and query.words[index].is_capitalised and not query.all_lower
             if not (is_capital or query.is_asked_about(index, 1)) or self._texts_with(word, ""):
                 continue
-            similarity, people = self._misspelt_parts.most_similar(word)
+            similarity, people = self._base.misspelt_parts.most_similar(word)
             if not people or self._is_part_of_longer_name(index, 1):
                 continue
             start, end = query.use(index, 1)
@@ -307,7 +292,10 @@ class _QueryNames:
         A shorter name in it is a part of the role: that of a team called Support.
         """
         query = self.query
-        for index, size in query.ranges(range(LONGEST_ROLE, 0, -1)):
+        in_roles = self._base.names.are_in_roles(query.folded)
+        for index, size in query.ranges(range(LONGEST_ROLE, 0, -1) if any(in_roles) else ()):
+            if not all(in_roles[index : index + size]):
+                continue
             first = index - 1 if query.before(index) in ARTICLES else index
             if not query.is_asked_about(first, size + index - first):
                 continue
@@ -317,7 +305,7 @@ class _QueryNames:
                 start <= match.start and match.end <= end and match.end - match.start < end - start
                 for match in names
             )
-            holders = self._name_index.role_holders(tuple(query.folded[index : index + size]))
+            holders = self._base.names.role_holders(tuple(query.folded[index : index + size]))
             if len(holders) == 1 and is_longer:
                 self.matches = [match for match in self.matches if match not in names]
                 start, end = query.use(index, size)
@@ -365,7 +353,7 @@ class _QueryNames:
         if not query.all_lower:
             may_be = word.is_capitalised and (index > 0 or not is_common)
         elif is_common and size == 1 and self._priors.is_likelier_word(word.folded):
-            may_be = self._is_source(index)
+            may_be = query.is_source(index)
         else:  # not a verb, nor part of a phrase: `up to date`
             may_be = is_asked and not (is_common and query.before(index) == "to")
         if not (is_name or may_be):
@@ -419,14 +407,10 @@ class _QueryNames:
         if size > 1:
             return query.is_asked_about(index, size)
         if self._priors.is_word(word):
-            return query.is_surely_asked_about(index) or self._is_source(index)
+            return query.is_surely_asked_about(index) or query.is_source(index)
         if self._priors.may_be_word(word) and query.is_modifier(index):
             return query.is_surely_asked_about(index)
         return query.is_possessive(index) or query.is_asked_about(index, 1)
-
-    def _is_source(self, index: int) -> bool:
-        is_hardly_name = self._priors.is_hardly_name(self.query.folded[index])
-        return not is_hardly_name and self.query.is_source(index)
 
     # First names
 
@@ -486,7 +470,9 @@ class _QueryNames:
         """
         people = [m for m in self.matches if self._types[m.entity] == "person"]
         spans = [(match.start, match.end) for match in people if match.named]
-        doubtful = [match for match in people if match.signal.score == HINT] if spans else []
+        doubtful = [match for match in people if match.signal.score == HINT]
+        if not (spans and doubtful):
+            return
         index_of = {word.end: index for index, word in enumerate(self.query.words)}
         for match in (*doubtful, *reversed(doubtful)):
             index = index_of[match.end]

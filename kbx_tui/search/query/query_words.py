@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -211,7 +211,10 @@ class QueryWords:
     def __init__(self, text: str, base_form: Callable[[str], str] = str) -> None:
         """`base_form` returns the name that a folded word is a form of, else the word itself."""
         self.text = text
-        self.words = [replace(word, folded=base_form(word.folded)) for word in words_of(text)]
+        self.words = list(words_of(text))
+        for index, word in enumerate(self.words):
+            if (form := base_form(word.folded)) != word.folded:
+                self.words[index] = replace(word, folded=form)
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)
         self.all_lower = not any(
@@ -221,6 +224,7 @@ class QueryWords:
         """True when capitals say nothing about names: there is none, or the first word's only."""
         topic = [word for word in self.words if word.folded not in FUNCTION_WORDS]
         self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
+        self._topic = [index for index, word in enumerate(self.folded) if has_topic((word,))]
 
     def is_free(self, start: int, size: int) -> bool:
         return not any(self.used[start : start + size])
@@ -326,9 +330,14 @@ class QueryWords:
         return index + 1 == len(self.words) and (not before or before in ASKING_WHO)
 
     def is_asked_about(self, start: int, size: int) -> bool:
-        if self.before(start) in TITLES or self._is_asked_before(start):
+        if self._follows_question[start] or self.after(start + size) in ASKING_AFTER:
             return True
-        return self.after(start + size) in ASKING_AFTER or self._is_all(start, size)
+        return self._is_all(start, size)
+
+    @cached_property
+    def _follows_question(self) -> Sequence[bool]:
+        places = range(len(self.words))
+        return [self.before(each) in TITLES or self._is_asked_before(each) for each in places]
 
     def is_surely_asked_about(self, index: int) -> bool:
         if self.before(index) in TITLES or self._is_all(index, 1):
@@ -343,7 +352,7 @@ class QueryWords:
         return sum(signs) > 1 and not self.is_in(OF_WORDS, index)
 
     def _is_all(self, start: int, size: int) -> bool:
-        return not has_topic((*self.folded[:start], *self.folded[start + size :]))
+        return not self._topic or (start <= self._topic[0] and self._topic[-1] < start + size)
 
     def _is_asked_before(self, start: int) -> bool:
         before, earlier = self.before(start), self.folded[: max(start - 1, 0)]

@@ -182,9 +182,7 @@ class ScoreLines:
         """
         evidence, h = ranking.evidence, ranking.frecency_weight
         answered, parent = ranking.at(1.0).blended, ranking.at(0.0).blended
-        known_items = np.zeros(len(evidence), np.bool_)
-        known_items[list(evidence.known_items)] = True
-        always = known_items
+        always = known_items = ranking.is_known_item
         if ranking.lists_linked:
             always = known_items | ranking.is_linked | ranking.says_something
         results = always | (answered > 0.0) | (parent > 0.0)

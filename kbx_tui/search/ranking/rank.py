@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,8 +47,7 @@ times the number of their documents by that of the thing, and its least value. C
 experiment "a person and a thing" in docs/quality.md."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     row: int
     rank: int
     score: float
@@ -177,8 +177,8 @@ class Ranking(EntityChoice):
         if self.evidence.topic is None:
             return ()
         first = self._best(RERANKED, self.plain_final)
-        known_items, may_score = self.evidence.known_items, self.may_score
-        return [row for row in first.tolist() if may_score[row] and row not in known_items]
+        rows: list[int] = first[self.may_score[first] & ~self.is_known_item[first]].tolist()
+        return rows
 
     @cached_property
     def may_score(self) -> Flags:
@@ -189,10 +189,13 @@ class Ranking(EntityChoice):
     def plain_final(self) -> Scores:
         relevance, parent = self.doc_relevance, self.parent_entity_score
         final = self._with_frecency(self.blended, relevance, parent, slice(None))
-        if known_items := list(self.evidence.known_items):
-            final = final.copy()
-            final[known_items] = 1.0
-        return final
+        return np.where(self.is_known_item, 1.0, final) if self.evidence.known_items else final
+
+    @cached_property
+    def is_known_item(self) -> Flags:
+        flags = np.zeros(len(self.evidence), np.bool_)
+        flags[list(self.evidence.known_items)] = True
+        return flags
 
     @cached_property
     def blended(self) -> Scores:
@@ -206,9 +209,7 @@ class Ranking(EntityChoice):
             matched &= self.is_linked
         if self.lists_linked:
             matched |= self.is_linked | self.says_something
-        if known_items := list(self.evidence.known_items):
-            matched[known_items] = True
-        return matched
+        return matched | self.is_known_item if self.evidence.known_items else matched
 
     @cached_property
     def lists_linked(self) -> bool:
@@ -294,8 +295,9 @@ class Ranking(EntityChoice):
         parent = self._parent_scores(rows, relevance)
         blended = self._blend(relevance, parent, rows)
         final = self._with_frecency(blended, relevance, parent, rows)
-        known_items = list(self.evidence.known_items)
-        return np.where(np.isin(rows, known_items), 1.0, final) if known_items else final
+        return (
+            np.where(self.is_known_item[rows], 1.0, final) if self.evidence.known_items else final
+        )
 
     def answered(self, relevance: Scores, rows: Rows | slice) -> Scores:
         """Return how fully some rows of this relevance answer the query, 0..1; alpha weighs it.
@@ -388,10 +390,9 @@ class Ranking(EntityChoice):
         The last key is the primary one, as in `np.lexsort`. Scores that the reranker makes equal
         are ordered by those before it.
         """
-        known_items = self.evidence.known_items
         keys: list[Scores | Flags] = [self.doc_relevance[rows]]
-        if known_items:
-            keys.append(np.isin(rows, list(known_items)))
+        if self.evidence.known_items:
+            keys.append(self.is_known_item[rows])
         if final is not None:
             keys.append(final[rows])
             if final is not self.plain_final:

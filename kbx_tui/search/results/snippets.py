@@ -256,55 +256,100 @@ _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 
 
-def make_snippet(
-    body: str,
-    body_line: int,
-    query: str,
-    wanted: WantedWords | None = None,
-    cosines: LinesAndCosines = NO_CHUNKS,
-    language: str = ENGLISH,
-    offsets_of: OffsetsOf | None = None,
-    turn: Turn | None = None,
-    is_for_news: bool = False,
-) -> Snippet:
-    """Return the best passage of `body` for `query`, with the words of `query` marked.
+@dataclass(frozen=True, slots=True)
+class PassageSource:
+    """A document, and what decides which of its passages fits a query best."""
 
-    With a `turn`, it is the best passage of that. `is_for_news` asks for the newest dated item of a
-    list, if there is one.
+    body: str
+    body_line: int
+    """The line of the file where the body starts."""
+    query: str
+    wanted: WantedWords | None = None
+    """The words by which the passage is chosen; None: those of the query."""
+    cosines: LinesAndCosines = NO_CHUNKS
+    language: str = ENGLISH
+    offsets_of: OffsetsOf | None = None
+    """Returns where words start in the body, which spares searching it."""
+    turn: Turn | None = None
+    """The turn whose best passage is wanted."""
+    is_for_news: bool = False
+    """Whether the newest dated item of a list is wanted, if there is one."""
 
-    `body_line` is the line of the file where the body starts, `language` that of its text, and
-    `offsets_of` returns where its words start, which spares searching the text. The passage is
-    chosen by `wanted`, by default the words of `query`, and by `cosines`. If no word matches, it
-    begins with the best chunk or, without chunks, with the first text below the headings.
-    """
-    text = body[: READ_AT_MOST if turn is None else turn.end]
-    stems = topic_stems(query, language)
-    wanted, headings = wanted or WantedWords(dict.fromkeys(stems, 1.0)), find_headings(text)
-    start, matches = _find_passage(
-        text, headings, body_line, stems, wanted, cosines, language, offsets_of, is_for_news
-    )
-    if turn is not None:
-        start = _start_in_turn(text, turn, matches, wanted)
-    start, stop = _below_heading(text, headings, start)
-    text = text[:stop]  # a passage ends before the next heading
-    found = [word_stem for _, _, word_stem in matches]
-    shown, spans, line_breaks, end = _cut(text, start, matches)
-    line = body_line + text.count("\n", 0, start)
-    firsts = [found.index(word_stem) for word_stem in stems if word_stem in found]
-    return Snippet(
-        text=shown,
-        matches=tuple(spans),
-        heading=_heading_above(text, headings, start),
-        line_start=line,
-        line_end=line + text.count("\n", start, end),
-        terms=tuple(
-            [(word, n) for word_stem, word in stems.items() if (n := found.count(word_stem))]
-        ),
-        is_cut=bool(text[end + 1 : end + 1 + PASSAGE_LENGTH].strip()) and not _ends(shown),
-        line_breaks=line_breaks,
-        forms=tuple(text[slice(*matches[first][:2])] for first in firsts),
-        speaker="" if turn is None else turn.speaker,
-    )
+    def snippet(self) -> Snippet:
+        """Return the best passage, with the words of the query marked.
+
+        If no word matches, it begins with the best chunk or, without chunks, with the first text
+        below the headings.
+        """
+        turn, stems = self.turn, topic_stems(self.query, self.language)
+        text = self.body[: READ_AT_MOST if turn is None else turn.end]
+        headings, wanted = find_headings(text), self._wanted(stems)
+        start, matches = self._find(text, headings, stems, wanted)
+        if turn is not None:
+            start = _start_in_turn(text, turn, matches, wanted)
+        start, stop = _below_heading(text, headings, start)
+        text = text[:stop]  # a passage ends before the next heading
+        found = [word_stem for _, _, word_stem in matches]
+        shown, spans, line_breaks, end = _cut(text, start, matches)
+        line = self.body_line + text.count("\n", 0, start)
+        firsts = [found.index(word_stem) for word_stem in stems if word_stem in found]
+        return Snippet(
+            text=shown,
+            matches=tuple(spans),
+            heading=_heading_above(text, headings, start),
+            line_start=line,
+            line_end=line + text.count("\n", start, end),
+            terms=tuple(
+                [(word, n) for word_stem, word in stems.items() if (n := found.count(word_stem))]
+            ),
+            is_cut=bool(text[end + 1 : end + 1 + PASSAGE_LENGTH].strip()) and not _ends(shown),
+            line_breaks=line_breaks,
+            forms=tuple(text[slice(*matches[first][:2])] for first in firsts),
+            speaker="" if turn is None else turn.speaker,
+        )
+
+    def to_rerank(self, title: str) -> str:
+        """Return what a reranker reads of a document: title, heading and text of the best passage.
+
+        It begins where the snippet does, but is longer: at most `RERANKED_LENGTH` characters.
+        """
+        text, stems = self.body[:READ_AT_MOST], topic_stems(self.query, self.language)
+        headings = find_headings(text)
+        start, _ = self._find(text, headings, stems, self._wanted(stems))
+        begin = _sentence_start(text, start) if self.turn is None else self.turn.start
+        passage = text[begin : begin + RERANKED_LENGTH].strip()
+        return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage)))
+
+    def _wanted(self, stems: Mapping[str, str]) -> WantedWords:
+        return self.wanted or WantedWords(dict.fromkeys(stems, 1.0))
+
+    def _find(
+        self, text: str, headings: Sequence[Heading], stems: Mapping[str, str], wanted: WantedWords
+    ) -> tuple[int, list[Match]]:
+        """Return where the best passage begins, and the words with one of `stems`, in order.
+
+        A line of tags counts only without any text, a property only if no other line has a word.
+        Names are looked for in headings only, as they count nowhere else.
+        """
+        letters = "".join((*stems, *wanted.words, *wanted.names))
+        words = TextWords(text, letters, self.language, self.offsets_of)
+        chunks = ChunkCosines(text, self.cosines, self.body_line)
+        matches = sorted(words.find(stems.keys() | wanted.words.keys()))
+        names = words.find(wanted.names, [heading[:2] for heading in headings])
+        all_matches = sorted(matches + names) if names else matches
+        start = _newest_item(text) if self.is_for_news else None
+        if start is None:
+            start = best_passage(text, headings, all_matches, wanted, chunks)
+        if start is None:
+            start = chunks.best_offset()
+        if start is None:
+            start = _first_text(text)
+        if kind := kind_of_line(text, start):
+            others = [match for match in all_matches if not kind_of_line(text, match[0])]
+            other = best_passage(text, headings, others, wanted, chunks)
+            if other is not None or kind == "tags" or not all_matches:
+                start = text_near(text, start if other is None else other)
+        return start, matches
 
 
 def _below_heading(text: str, headings: Sequence[Heading], start: int) -> tuple[int, int]:
@@ -331,70 +376,6 @@ def _start_in_turn(text: str, turn: Turn, matches: Sequence[Match], wanted: Want
     start = best_passage(text, (), own, wanted, ChunkCosines(text, NO_CHUNKS, 0))
     is_near = start is None or start < turn.start + PASSAGE_LENGTH - LEAST_LENGTH
     return turn.start if start is None or is_near else start
-
-
-def passage_to_rerank(
-    title: str,
-    body: str,
-    body_line: int,
-    query: str,
-    wanted: WantedWords,
-    cosines: LinesAndCosines = NO_CHUNKS,
-    language: str = ENGLISH,
-    offsets_of: OffsetsOf | None = None,
-    turn: Turn | None = None,
-    is_for_news: bool = False,
-) -> str:
-    """Return what a reranker reads of a document: title, heading and text of the best passage.
-
-    The parameters are those of `make_snippet`, and the passage begins at the same place, but is
-    longer: at most `RERANKED_LENGTH` characters.
-    """
-    text, stems = body[:READ_AT_MOST], topic_stems(query, language)
-    headings = find_headings(text)
-    start, _ = _find_passage(
-        text, headings, body_line, stems, wanted, cosines, language, offsets_of, is_for_news
-    )
-    begin = _sentence_start(text, start) if turn is None else turn.start
-    passage = text[begin : begin + RERANKED_LENGTH]
-    return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage.strip())))
-
-
-def _find_passage(
-    text: str,
-    headings: Sequence[Heading],
-    body_line: int,
-    stems: Mapping[str, str],
-    wanted: WantedWords,
-    cosines: LinesAndCosines,
-    language: str,
-    offsets_of: OffsetsOf | None,
-    is_for_news: bool,
-) -> tuple[int, list[Match]]:
-    """Return where the best passage of a text begins, and the words with one of `stems`, in order.
-
-    A line of tags counts only without any text, a property only if no other line has a word.
-    Names are looked for in headings only, as they count nowhere else.
-    """
-    letters = "".join((*stems, *wanted.words, *wanted.names))
-    words = TextWords(text, letters, language, offsets_of)
-    chunks = ChunkCosines(text, cosines, body_line)
-    matches = sorted(words.find(stems.keys() | wanted.words.keys()))
-    names = words.find(wanted.names, [heading[:2] for heading in headings])
-    all_matches = sorted(matches + names) if names else matches
-    start = _newest_item(text) if is_for_news else None
-    if start is None:
-        start = best_passage(text, headings, all_matches, wanted, chunks)
-    if start is None:
-        start = chunks.best_offset()
-    if start is None:
-        start = _first_text(text)
-    if kind := kind_of_line(text, start):
-        others = [match for match in all_matches if not kind_of_line(text, match[0])]
-        other = best_passage(text, headings, others, wanted, chunks)
-        if other is not None or kind == "tags" or not all_matches:
-            start = text_near(text, start if other is None else other)
-    return start, matches
 
 
 def _newest_item(text: str) -> int | None:

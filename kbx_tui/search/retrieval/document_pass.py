@@ -29,7 +29,7 @@ import numpy as np
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import stem_of_term, terms_in
-from kbx_tui.index.vectors.vector_matrix import ApproximateCosines, VectorMatrix
+from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import beginning_of
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
@@ -117,7 +117,7 @@ class DocumentPass:
         )
 
 
-TITLES_READ = 200
+TITLES_READ = 50
 """Documents with all words of a query whose titles are read, those with the highest BM25."""
 
 
@@ -142,7 +142,7 @@ def with_cosines(
     query: FeedbackQuery,
     top_k: TopKRequest | None,
 ) -> Evidence:
-    rows, rounded = scoring.documents.rows, dict[str, ApproximateCosines]()
+    rows = scoring.documents.rows
 
     def full_scan(variants: Sequence[str]) -> list[ComponentScores]:
         queries = [query.vector(variant) for variant in variants]
@@ -153,12 +153,10 @@ def with_cosines(
         return list(map(scoring.components, variants, cosines))
 
     def approximate(variant: str) -> tuple[Scores, float]:
-        cosines = rounded[variant] = vectors.approximate_cosine(query.vector(variant), rows)
-        return cosines.cosine, cosines.error_bound
+        return vectors.approximate_cosine(query.vector(variant), rows)
 
     def exact(variant: str, positions: Rows) -> Scores:
-        vector = query.vector(variant)
-        return vectors.best_cosine_of(vector, rows[positions], rounded[variant])
+        return vectors.best_cosine_of(query.vector(variant), rows[positions])
 
     if top_k is None:
         scores = full_scan(list(scoring.variants))
@@ -254,7 +252,7 @@ def moved_towards(query: Vector, rows: Rows, vectors: VectorMatrix, weight: floa
 
 ApproximateCosine = Callable[[str], tuple[Scores, float]]
 """Returns approximate cosines of a query variant with all scored documents, NaN where there is no
-vector, and the maximum error. Called before `ExactCosine`."""
+vector, and the maximum error."""
 ExactCosine = Callable[[str, Rows], Scores]
 
 UNDECIDED_SHARE = 1 / 3

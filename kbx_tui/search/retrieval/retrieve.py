@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from threading import Event
 from types import MappingProxyType
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import OSA
 
 from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.errors import EmbeddingError
-from kbx_tui.index.lexical.bm25 import errors_in
-from kbx_tui.index.lexical.terms import term_of, term_of_stem, words_in
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.stored_records import lz4
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.folding import folded_words
-from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.turns import Turn
 from kbx_tui.search.evidence.evidence import (
     PEOPLE,
     AskedKind,
@@ -36,43 +28,27 @@ from kbx_tui.search.evidence.evidence import (
     EntityCandidate,
     Evidence,
     FeedbackDocument,
-    UnknownName,
 )
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_WEIGHT,
     PROPAGATION_SHARE,
-    Flags,
     LinkedDocuments,
     Rows,
-    Scores,
     Scoring,
     frozen,
-    highest,
 )
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.query_terms import HINT, NamedQuery, NameMatch
+from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
 from kbx_tui.search.query.query_words import (
-    VERB_FOLLOWS,
     QueryWords,
     has_topic,
     topic_words_of,
-    words_of,
 )
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.results.snippets import (
-    NO_CHUNKS,
-    READ_AT_MOST,
-    LinesAndCosines,
-    WantedWords,
-    make_snippet,
-    passage_to_rerank,
-    topic_stems,
-    wanted_words,
-)
-from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
+from kbx_tui.search.results.snippets import PassageSource
 from kbx_tui.search.retrieval.asked_kind import age_factors, asked_kind, asks_for_people
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
@@ -81,23 +57,15 @@ from kbx_tui.search.retrieval.document_pass import (
     with_cosines,
 )
 from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
-from kbx_tui.search.retrieval.query_dates import QUOTED, QueryDates
+from kbx_tui.search.retrieval.passages import AskedTurns, passage_sources
+from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
-from kbx_tui.search.retrieval.speakers import (
-    ELSEWHERE,
-    SPEAKS,
-    TURNS_READ,
-    SpokenPassage,
-    best_turn,
-)
+from kbx_tui.search.retrieval.spelling import corrected, unheard_of
 
 VECTORS_KEPT = 256
 EMBEDDING_THREADS = 2
 MOST_WORDS = 16
 """Words of a query in which titles are looked for: a longer one is a text."""
-FORMS_FROM = 5
-"""Documents that a misspelt word is compared with for each word it may be."""
-_WITH_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})")
 _KNOWN_BY: Mapping[str, str] = {"role": "role", "fuzzy": "similar name"}
 """What a query gives of an entity by which its page is found, if not its name."""
 HAND_OVER = 0.05
@@ -125,15 +93,15 @@ class Retriever:
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
         """Start embedding the query in the background, before the index is opened or refreshed.
 
-        If `top_k` needs only the query without names, and the names are found quickly, that query
-        is embedded instead: two runs of the model slow each other down. Raises EmbeddingError.
+        If `top_k` needs only the query without names, that query is embedded instead, unless names
+        are not found quickly: two runs of the model slow each other down. Raises EmbeddingError.
         """
         if request.fast:
             return
         as_typed = top_k is None or top_k.uses_query_as_typed
         query, generation = request.searched, None if as_typed else self._index.in_memory
         if generation is not None:
-            matches, entities = generation.names_if_ready(query), generation.snapshot.entities
+            matches, entities = generation.names(query, if_ready=True), generation.snapshot.entities
             is_usual = generation.words.is_usual
             query = NamedQuery.of(query, matches, entities, is_usual).document_query
         self._query_vectors.begin(query)
@@ -159,105 +127,16 @@ class Retriever:
         Passages are also compared by meaning, unless the search was fast. A deleted document has an
         empty snippet.
         """
-        return [make_snippet(*source) for source in self._sources(evidence, rows)]
+        return [source.snippet() for source in self._sources(evidence, rows)]
 
     def passages_to_rerank(self, evidence: Evidence, rows: Sequence[int]) -> list[str]:
         sources = zip(rows, self._sources(evidence, rows), strict=True)
-        return [passage_to_rerank(evidence.titles[row], *source) for row, source in sources]
+        return [source.to_rerank(evidence.titles[row]) for row, source in sources]
 
-    def _sources(self, evidence: Evidence, rows: Sequence[int]) -> Iterator[_Source]:
-        """Yield the sources from which the passages of some documents are chosen.
-
-        They are without vectors in a fast search, or if the query was never embedded.
-        """
-        generation, query = self._index.generation(), evidence.document_query
-        words, row_of = generation.words, generation.snapshot.row_of
+    def _sources(self, evidence: Evidence, rows: Sequence[int]) -> Iterator[PassageSource]:
+        query = evidence.document_query
         vector = None if evidence.fast or not query else self._query_vectors.known(query)
-
-        @cache
-        def wanted(language: str) -> WantedWords:
-            def idf(stem: str) -> float:
-                return words.idf(term_of_stem(stem, language))
-
-            return wanted_words(query, evidence.query, idf, language)
-
-        asked = evidence.asked_kind and evidence.asked_kind.speaker
-        turns = _AskedTurns(generation, asked) if asked else None
-        news = evidence.asked_kind is not None and evidence.asked_kind.is_for_news
-        paths = [evidence.paths[row] for row in rows]
-        bodies = generation.bodies.read(paths)
-        base_rows = [row_of.get(path, -1) for path in paths]
-        offsets = words.offsets(base_rows)
-        for row, (body, line), known in zip(base_rows, bodies, offsets, strict=True):
-            language = ENGLISH if row < 0 else words.language_of(row)
-            cosines, offsets_of = NO_CHUNKS, None
-            if row >= 0 and vector is not None:
-                cosines = generation.chunk_cosines(row, vector)
-            if row >= 0 and language == ENGLISH:
-                offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
-            spoken = turns.best(row, body, offsets_of) if turns is not None else None
-            turn = spoken.turn if spoken is not None else None
-            yield _Source(
-                body, line, query, wanted(language), cosines, language, offsets_of, turn, news
-            )
-
-
-class _Source(NamedTuple):
-    body: str
-    body_line: int
-    query: str
-    wanted: WantedWords
-    cosines: LinesAndCosines
-    language: str
-    offsets_of: OffsetsOf | None
-    turn: Turn | None
-    is_for_news: bool
-
-
-class _AskedTurns:
-    """The turns of the speaker that a query asks for."""
-
-    def __init__(self, generation: IndexGeneration, asked: AskedSpeaker) -> None:
-        self._generation, self._topic = generation, asked.topic
-        labels: dict[int, frozenset[str]] = {}
-        for name in asked.names:
-            for row, keys in generation.speakers.labels(name).items():
-                labels[row] = labels.get(row, frozenset()) | keys
-        self.labels = labels
-        self._weights: dict[str, Mapping[str, float]] = {}
-
-    def weights(self, language: str) -> Mapping[str, float]:
-        """Return the weights of the stems asked for that documents hold."""
-        if language not in self._weights:
-            stems = {
-                term_of_stem(each, language): each for each in topic_stems(self._topic, language)
-            }
-            held: Mapping[Any, float] = self._generation.words.idf_of_held(stems)
-            self._weights[language] = {stems[term]: idf for term, idf in held.items()}
-        return self._weights[language]
-
-    def best(self, row: int, body: str, offsets_of: OffsetsOf | None) -> SpokenPassage | None:
-        if not (labels := self.labels.get(row)):
-            return None
-        generation, text = self._generation, body[:READ_AT_MOST]
-        language = generation.words.language_of(row)
-        turns, words = generation.speakers.turns(row, text), self.weights(language)
-        return best_turn(text, turns, labels, words, language, offsets_of)
-
-    def kind(self, asked: AskedSpeaker, flags: Flags, bm25: Scores) -> AskedKind:
-        """Return how much each document of the base answers, those flagged in scope by a turn."""
-        generation, speaks = self._generation, np.zeros(len(flags), np.bool_)
-        speaks[list(self.labels)] = True
-        factors = np.where(speaks, SPEAKS, ELSEWHERE)
-        rows = highest(bm25, np.flatnonzero(speaks & flags & (bm25 > 0.0)), TURNS_READ).tolist()
-        bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
-        offsets = generation.words.offsets(rows)
-        for row, (body, _), known in zip(rows, bodies, offsets, strict=True):
-            is_english = generation.words.language_of(row) == ENGLISH
-            found = offsets_in_body(known, body, read_at_most=READ_AT_MOST) if is_english else None
-            if (passage := self.best(row, body, found)) is not None:
-                factors[row] += (1.0 - SPEAKS) * passage.answered
-        return AskedKind(f"what {asked.shown} says", frozen(factors), asked, frozen(speaks))
+        return passage_sources(self._index.generation(), evidence, rows, vector)
 
 
 class _Search:
@@ -273,6 +152,7 @@ class _Search:
         self._generation, self._query_vectors = generation, query_vectors
         self._request, self._top_k = request, top_k
         self._share = PROPAGATION_SHARE if request.parts is None else request.parts
+        self._asks_for_people = asks_for_people(request.searched)
         self._laps: dict[str, float] = {}
         self._last = time.perf_counter()
 
@@ -292,8 +172,13 @@ class _Search:
             generation.entity(entity_id)
         self._scoped = scoped = generation.scope(path, dates.filters)
         self._lap("open_ms")
-        self._corrections, text = self._corrected(dates.text)
-        self._named = named = self._find_names(text)
+        named, self._corrections = self._find_names(dates.text), tuple[tuple[str, str], ...]()
+        if not request.as_typed:
+            is_token = (lambda _: False) if request.fast else self._query_vectors.is_token
+            self._corrections, text = corrected(named, generation, scoped.flags, is_token)
+            named = self._find_names(text) if self._corrections else named
+        self._named, self._words = named, QueryWords(named.text)
+        self._unknown = (*scoped.scope.unknown_names, *unheard_of(named, self._words, generation))
         if not request.fast:
             self._query_vectors.begin(named.document_query)
         self._documents = documents = DocumentPass(generation, named, fast=request.fast)
@@ -359,9 +244,7 @@ class _Search:
             query=self._request.query,
             document_query=self._named.document_query,
             generation=self._generation.number,
-            scope=replace(
-                scoped.scope, unknown_names=(*scoped.scope.unknown_names, *self._unheard_of())
-            ),
+            scope=replace(scoped.scope, unknown_names=self._unknown),
             entities=self._entities,
             links=tuple(links),
             paths=scoped.paths,
@@ -400,20 +283,16 @@ class _Search:
     def _find_spoken(self) -> AskedKind | None:
         """Return which documents hold what someone said, if the query asks for that."""
         generation, topic = self._generation, self._named.document_query
+        asked: AskedSpeaker | None
         if names := self._dates.filters.values("said", negated=False):
             asked = AskedSpeaker(names, "", topic if self._dates.text else "")
         else:
-            found = generation.speakers.asked(self._named, generation.snapshot.entities)
-            if found is None:
-                return None
-            asked = found
-        shown = " or ".join(map(generation.speakers.shown, asked.names))
-        turns = _AskedTurns(generation, replace(asked, shown=shown))
-        if not (names or has_topic(folded_words(asked.topic))):
+            asked = generation.speakers.asked(self._words, self._named.matches)
+        if asked is None or not (names or has_topic(folded_words(asked.topic))):
             return None
-        return turns.kind(
-            replace(asked, shown=shown), self._scoped.flags, self._documents.bm25[topic]
-        )
+        shown = " or ".join(map(generation.speakers.shown, asked.names))
+        turns = AskedTurns(generation, replace(asked, shown=shown))
+        return turns.kind(self._scoped.flags, self._documents.bm25[topic])
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
         scoped, bm25, snapshot = self._scoped, self._documents.bm25, self._generation.snapshot
@@ -436,9 +315,7 @@ class _Search:
     def _find_names(self, query: str) -> NamedQuery:
         generation, names = self._generation, list[NameMatch]()
         if not self._request.fast:
-            undated = self._dates.blanked(query)
-            recent = generation.pass_one.get(undated)
-            names = list(recent[0] if recent else generation.entity_pass.names.find(undated))
+            names = list(generation.names(self._dates.blanked(query)))
         entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.things or named.asked_for:
@@ -448,73 +325,6 @@ class _Search:
             return named
         names = [name.as_hint() if name.entity in unlinked else name for name in names]
         return NamedQuery.of(query, names, entities, is_usual)
-
-    def _corrected(self, text: str) -> tuple[tuple[tuple[str, str], ...], str]:
-        """Return the misspelt words of a text, each with what is meant, and the text with it.
-
-        Words in quotation marks are searched for as typed, and so are names, unless they are hints
-        that are misspelt, and all of them where the request says so.
-        """
-        if self._request.as_typed:
-            return (), text
-        exact = [
-            (match.start, match.end)
-            for match in self._find_names(text).matches
-            if match.signal.kind != "fuzzy" or match.signal.score > HINT
-        ]
-        exact += [match.span() for match in QUOTED.finditer(text)]
-        corrections = list[tuple[str, str]]()
-        for word in reversed(words_of(text)):
-            is_exact = any(start <= word.start < end for start, end in exact)
-            if not is_exact and (meant := self._meant_by(word.folded)):
-                corrections.append((word.text, meant))
-                text = text[: word.start] + meant + text[word.end :]
-        return tuple(reversed(corrections)), text
-
-    def _unheard_of(self) -> Iterator[UnknownName]:
-        """Yield the names that a query asks about, `what did Ada want`, and no document has.
-
-        Meaning finds something for any query, so the answer would seem to be about that person.
-        """
-        query, words = QueryWords(self._named.text), self._generation.words
-        named = [range(match.start, match.end) for match in self._named.matches]
-        for at, word in enumerate(query.words):
-            is_subject = query.before(at) in VERB_FOLLOWS or (
-                at > 0 and word.is_capitalised and query.is_surely_asked_about(at)
-            )
-            is_name = is_subject and word.text.isalpha() and has_topic([word.folded])
-            is_known = is_common_word(word.folded) or words.is_held(word.folded)
-            if is_name and not is_known and not any(word.start in span for span in named):
-                yield UnknownName(word.text, "")
-
-    def _meant_by(self, word: str) -> str:
-        """Return the word of a document that a folded word is a misspelling of, or nothing.
-
-        A word that a document holds is not misspelt, nor one that the model has a token for, as it
-        has for most words of its language. `gw217` is `gw-217`, if that is what documents hold.
-        """
-        generation, most = self._generation, errors_in(word)
-        words, titles = generation.words, generation.snapshot.titles
-        if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
-            parted = "-".join(number.groups())
-            return parted if len(words.rows_with_phrase(parted)) else ""
-        if not most or not (word.isalpha() and has_topic([word])) or words.is_held(word):
-            return ""
-        if is_common_word(word) or (not self._request.fast and self._query_vectors.is_token(word)):
-            return ""
-        for term in words.spelled_alike(word):
-            rows = words.rows_holding(term)
-            rows = rows[self._scoped.flags[rows]][:FORMS_FROM]
-            bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
-            forms = {
-                (OSA.distance(word, form), form)
-                for row, (body, _) in zip(rows.tolist(), bodies, strict=True)
-                for form in words_in(f"{titles[row]} {body}")
-                if term_of(form, words.language_of(row)) == term
-            }
-            if forms and min(forms)[0] <= most:
-                return min(forms)[1]
-        return ""
 
     def _is_linked(self, entity: Entity) -> bool:
         """Return whether any document except its own page is linked to an entity.
@@ -533,13 +343,13 @@ class _Search:
         """
         generation, named, nearest = self._generation, self._named, None
         undated = self._dates.blanked(named.text)
-        if recent := generation.pass_one.get(undated):
-            return recent[1]
+        if (recent := generation.pass_one.get(undated)) is not None:
+            return recent
         facts = generation.facts.find(undated)
         if self._vectors is not None:
             nearest = partial(self._nearest_profiles, self._vectors)
         candidates = generation.entity_pass.find(undated, named.matches, facts, nearest)
-        return generation.pass_one.put(undated, (named.matches, candidates))[1]
+        return generation.pass_one.put(undated, candidates)
 
     def _nearest_profiles(
         self, vectors: VectorMatrix
@@ -549,7 +359,7 @@ class _Search:
 
     def _linked(self, entity: Entity | EntityCandidate) -> LinkedDocuments:
         documents = self._generation.entity_documents
-        if asks_for_people(self._request.searched):
+        if self._asks_for_people:
             return documents.with_people(entity.id, self._share)
         if self._named.names_only and entity.type in PEOPLE:
             return documents.about(entity.id)
@@ -591,7 +401,7 @@ class _Search:
         Not where the title names who is asked about (`what did Customer Care decide`), or an
         entity, whose documents are found by their links.
         """
-        query, pages = QueryWords(self._named.text), self._generation.snapshot.entity_pages
+        query, pages = self._words, self._generation.snapshot.entity_pages
         if len(query.words) > MOST_WORDS or self._spoken is not None:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]

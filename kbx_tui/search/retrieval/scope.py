@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ LINKED = 10_000
 """Number of documents taken by links to the entities found, best entity first; of the entity that
 exceeds it, the documents with the highest BM25."""
 
-_NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
+_NOBODY: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,14 @@ def find_scope(
     rows_with: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
     rows_said: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
     rows_having: Callable[[TypedFilter], Rows] = lambda _: np.empty(0, np.int64),
+    cited: Mapping[str, Sequence[int]] = _NOBODY,
 ) -> tuple[Flags, Scope]:
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
     `named` has the ids of the entities with each name in a typed filter. `rows_with` returns the
     documents with words one after the other, `rows_said` those in which someone speaks,
-    `rows_having` those that a filter by a property matches. Words in quotation marks that no
+    `rows_having` those that a filter by a property matches, and `cited` has those that the name of
+    no entity means, such as a citation key. Words in quotation marks that no
     document in scope has are ignored. All filtered columns are in memory; no table is read.
     """
     filters = filters or Filters()
@@ -94,6 +96,8 @@ def find_scope(
             flags &= ~spoken if typed.is_negated else spoken
         else:
             matching = _typed_flags(snapshot, typed, named, rows_having)
+            if typed.key == "@":
+                matching[[row for name in typed.values for row in cited.get(name, ())]] = True
             flags &= ~matching if typed.is_negated else matching
         if not (was_empty or flags.any()):
             emptied_by = number

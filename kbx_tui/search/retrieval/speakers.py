@@ -31,7 +31,7 @@ from kbx_tui.search.evidence.evidence import AskedSpeaker
 from kbx_tui.search.evidence.scores import Rows
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import EntityNames
-from kbx_tui.search.query.query_terms import NamedQuery
+from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.query.query_words import (
     OPINIONS,
     SAYING,
@@ -142,10 +142,9 @@ class Speakers:
         links = self._snapshot.links.get(person.id)
         return set() if links is None else set(links.rows.tolist())
 
-    def asked(self, named: NamedQuery, entities: Sequence[Entity]) -> AskedSpeaker | None:
+    def asked(self, query: QueryWords, names: Sequence[NameMatch]) -> AskedSpeaker | None:
         """Return who is asked for what they said; None for nobody, or for who never speaks."""
-        query = QueryWords(named.text)
-        for name, start, size in _people_in(query, named, entities):
+        for name, start, size in self._people_in(query, names):
             verb = _verb_of_saying(query, start, size)
             if verb is not None and self.labels(name):
                 return _asked(query, name, start, size, verb)
@@ -175,17 +174,16 @@ class Speakers:
             self._turns.put(row, found)
         return found
 
-
-def _people_in(
-    query: QueryWords, named: NamedQuery, entities: Sequence[Entity]
-) -> Iterator[tuple[str, int, int]]:
-    """Yield the ids of the people named, each with its first word and number of words."""
-    for match in named.matches:
-        entity = entities[match.entity]
-        if match.named and entity.type == "person":
-            starts = [word.start for word in query.words]
-            first = bisect_left(starts, match.start)
-            yield entity.id, first, bisect_left(starts, match.end) - first
+    def _people_in(
+        self, query: QueryWords, names: Sequence[NameMatch]
+    ) -> Iterator[tuple[str, int, int]]:
+        """Yield the ids of the people named, each with its first word and number of words."""
+        for match in names:
+            entity = self._snapshot.entities[match.entity]
+            if match.named and entity.type == "person":
+                starts = [word.start for word in query.words]
+                first = bisect_left(starts, match.start)
+                yield entity.id, first, bisect_left(starts, match.end) - first
 
 
 def _asked(query: QueryWords, name: str, start: int, size: int, verb: int) -> AskedSpeaker:

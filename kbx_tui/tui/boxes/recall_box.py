@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from rapidfuzz import fuzz
@@ -16,6 +15,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from kbx_tui.formatting import format_minute
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import News, PastQuery, SavedQuery
@@ -285,7 +285,7 @@ class RecallBox(ModeBox[Recalled | None]):
         news = await self._ask(lambda engine: engine.queries.open(name, state.request()))
         if news is None or not self.is_current:  # it failed, or was closed
             return
-        since = datetime.fromtimestamp(news.saved.at).isoformat(" ", "minutes")
+        since = format_minute(news.saved.at)
         self._news = f"{news_words(news)} since {since}"
         if not news.results:
             self.dismiss(Recalled(state, f"{row.name}: {self._news}"))

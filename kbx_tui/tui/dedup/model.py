@@ -20,6 +20,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup import rows
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
+from kbx_tui.tui.shell.messages import Progress
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -89,17 +90,23 @@ class ReviewModel:
         return added
 
     @property
-    def view(self) -> rows.ReviewView:
+    def draft_rows(self) -> tuple[rows.DraftRow, ...]:
+        return tuple(
+            rows.draft_row(draft, self._checks.get(draft.id), self._verdict(draft.id))
+            for draft in self.drafts
+        )
+
+    @property
+    def threshold(self) -> tuple[float, str]:
+        """The threshold, and a note on it."""
         engine = self._client.engine
         settings = None if engine is None else engine.settings.dedup
-        threshold, note = rows.describe_threshold(settings, self._labels, self._threshold)
-        checks = [self._checks.get(draft.id) for draft in self.drafts]
-        shown = tuple(
-            rows.draft_row(draft, check, self._verdict(draft.id))
-            for draft, check in zip(self.drafts, checks, strict=True)
-        )
-        best = tuple(each.matches[0].known.score for each in checks if each and each.matches)
-        return rows.ReviewView(shown, self.is_checking, threshold, note, best)
+        return rows.describe_threshold(settings, self._labels, self._threshold)
+
+    @property
+    def best_scores(self) -> tuple[float, ...]:
+        checks = (self._checks.get(draft.id) for draft in self.drafts)
+        return tuple(each.matches[0].known.score for each in checks if each and each.matches)
 
     # Drafts come and go.
 
@@ -146,7 +153,7 @@ class ReviewModel:
             self._save_and_check()
 
     def scan(self, *, kept: bool = False) -> None:
-        self.post(rows.ReviewProgress("looking for facts the base states more than once …"))
+        self.post(Progress("looking for facts the base states more than once …"))
         self._client.start(self._scan(kept))
 
     async def _scan(self, kept: bool) -> None:
@@ -157,7 +164,7 @@ class ReviewModel:
         try:
             checks, has_kept = await self._client.run(scan)
         finally:
-            self.post(rows.ReviewProgress(""))
+            self.post(Progress(""))
         present = {draft.id for draft in self.drafts}
         added = [check for check in checks if check.draft.id not in present]
         if added:
@@ -370,15 +377,7 @@ class ReviewModel:
 
     async def _propose(self, settled: Sequence[Draft]) -> None:
         plan = await self._client.run(lambda engine: engine.drafts.plan(settled))
-        left = len(self.drafts) - len(settled)
-        self.post(
-            rows.WriteProposed(
-                tuple(settled),
-                rows.write_title(plan),
-                rows.plan_sentences(plan, left),
-                rows.plan_lines(plan),
-            )
-        )
+        self.post(rows.WriteProposed(settled, plan, len(self.drafts) - len(settled)))
 
     def write(self, settled: Sequence[Draft]) -> None:
         """Write drafts as decided in a proposal, as far as their pages still allow it."""
@@ -441,15 +440,15 @@ class ReviewModel:
 
     def _report(self, done: int, files: int) -> None:
         words = f"writing {done} of {format_count(files, 'file')}"
-        self._client.call_on_loop(self.post, rows.ReviewProgress(words))
+        self._client.call_on_loop(self.post, Progress(words))
 
     def _report_compared(self, done: int, facts: int) -> None:
         words = f"compared {done:,} of {format_count(facts, 'fact')}"
-        self._client.call_on_loop(self.post, rows.ReviewProgress(words))
+        self._client.call_on_loop(self.post, Progress(words))
 
     def _begin_writing(self) -> None:
         self._is_writing = True
-        self.post(rows.ReviewProgress("writing …"))
+        self.post(Progress("writing …"))
 
     @contextmanager
     def _until_written(self) -> Iterator[None]:
@@ -461,13 +460,10 @@ class ReviewModel:
             raise
         finally:
             self._is_writing = False
-            self.post(rows.ReviewProgress(""))
+            self.post(Progress(""))
         if self._undo_waits:
             self._undo_waits = False
-            self._client.start(self._undo_later())
-
-    async def _undo_later(self) -> None:  # a task, which begins when the write is a step
-        self.undo()
+            self._client.call_on_loop(self.undo)  # later, when the write is a step
 
     # Undoing.
 

@@ -23,7 +23,6 @@ from kbx_tui.tui.drawing.lines import (
     Look,
     Span,
     diff_look,
-    fit_line,
     looks,
     paragraph,
     slice_line,
@@ -201,7 +200,7 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
     room = max(width - 3 - width_of(outcome), 0)
     about = shorten(longest_fitting(about_wordings(draft), room - 2), max(room - 2, 0))
     gap = max(min(OUTCOME_WIDTH - width_of(outcome), room - cell_len(about)), 2)
-    return fit_line((Span("   "), *outcome, Span(" " * gap), Span(about, "dim")), width)
+    return (Span("   "), *outcome, Span(" " * gap), Span(about, "dim"))
 
 
 def about_wordings(draft: DraftRow) -> list[str]:

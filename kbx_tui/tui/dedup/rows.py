@@ -5,6 +5,7 @@ Text from files and drafts is made safe for the terminal here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -68,28 +69,15 @@ class DraftRow:
         return self.action == "skip" or self.has_page if self.is_decided else self.is_sure
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewView:
-    rows: tuple[DraftRow, ...]
-    checking: bool
-    threshold: float
-    note: str
-    scores: tuple[float, ...] = ()
-
-    @property
-    def settled(self) -> int:
-        return sum(row.is_settled for row in self.rows)
-
-    @property
-    def summary(self) -> str:
-        if not self.rows:
-            return ""
-        if self.checking:
-            return "checking …"
-        writes = sum(row.is_settled and row.action != "skip" for row in self.rows)
-        undecided = len(self.rows) - self.settled
-        to_decide = f" · {undecided} to decide" if undecided else ""
-        return format_count(writes, "write") + to_decide
+def describe_drafts(rows: Sequence[DraftRow], *, checking: bool) -> str:
+    """Return `2 writes · 1 to decide`."""
+    if not rows:
+        return ""
+    if checking:
+        return "checking …"
+    writes = sum(row.is_settled and row.action != "skip" for row in rows)
+    undecided = sum(not row.is_settled for row in rows)
+    return format_count(writes, "write") + (f" · {undecided} to decide" if undecided else "")
 
 
 def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -> DraftRow:
@@ -147,20 +135,17 @@ def describe_applied(applied: Applied, problems: Sequence[DraftProblem]) -> str:
 
 def plan_sentences(plan: Plan, left: int) -> tuple[str, ...]:
     """Return what a plan does to which pages, and how many drafts it leaves in the list."""
-    actions = _writes(plan)
-    verbs = dict.fromkeys(actions)
-    does = ", ".join(f"{verb} {actions.count(verb)}" for verb in verbs) or "nothing to write"
+    writes = _writes(plan)
+    counts = Counter(writes).items()
+    does = ", ".join(f"{verb} {count}" for verb, count in counts) or "nothing to write"
     pages = [safe_line(file.path) for file in plan.files]
     where = f"in {format_count(len(pages), 'page')}: {', '.join(pages)}" if pages else ""
-    skipped = format_count(len(plan.actions) - len(actions), "draft")
-    leave = f"{skipped} skipped: nothing of them is written"
-    stays = f"{format_count(left, 'draft')} without a decision stay in the list"
-    sentences = (
-        " ".join(filter(None, (does, where))),
-        leave if len(actions) < len(plan.actions) else "",
-        stays if left else "",
-    )
-    return tuple(filter(None, sentences))
+    sentences = [" ".join(filter(None, (does, where)))]
+    if skips := len(plan.actions) - len(writes):
+        sentences.append(f"{format_count(skips, 'draft')} skipped: nothing of them is written")
+    if left:
+        sentences.append(f"{format_count(left, 'draft')} without a decision stay in the list")
+    return tuple(sentences)
 
 
 def _writes(plan: Plan) -> list[Action]:
@@ -317,20 +302,15 @@ class DraftsLoaded(Message):
 
 @dataclass
 class WriteProposed(Message):
-    settled: tuple[Draft, ...]
-    title: str
-    sentences: tuple[str, ...]
-    diff: tuple[str, ...]
+    settled: Sequence[Draft]
+    plan: Plan
+    left: int
+    """How many drafts stay in the list."""
 
 
 @dataclass
 class DraftPlanned(Message):
     lines: tuple[str, ...]
-
-
-@dataclass
-class ReviewProgress(Message):
-    text: str
 
 
 Meanings = tuple[tuple[str, str], ...]
@@ -440,25 +420,21 @@ def metrics_note(metrics: ThresholdMetrics) -> str:
 
 
 def describe_scan(scan: ScanEnded, key_of: Callable[[str], str]) -> str:
+    count = format_count(len(scan.added), "fact")
     if scan.kept:
-        return _describe_kept(scan, key_of("draft.skip"))
+        if scan.added:
+            takes_back = f"{key_of('draft.skip')} on one takes that back"
+            return f"you keep {count} stated more than once; {takes_back}"
+        all_listed = "all duplicates that you keep are in the list"
+        return all_listed if scan.found else "you keep no duplicates"
     kept = f"{key_of('drafts.kept')} lists what you keep" if scan.has_kept else ""
     if scan.added:
-        found = f"{format_count(len(scan.added), 'fact')} stated more than once"
+        found = f"{count} stated more than once"
     elif scan.found:
         found = "all facts stated more than once are in the list"
     else:
         found = f"the base states nothing {'else ' if kept else ''}more than once"
     return f"{found}; {kept}" if kept else found
-
-
-def _describe_kept(scan: ScanEnded, key: str) -> str:
-    if scan.added:
-        count = format_count(len(scan.added), "fact")
-        return f"you keep {count} stated more than once; {key} on one takes that back"
-    return (
-        "all duplicates that you keep are in the list" if scan.found else "you keep no duplicates"
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,20 +114,20 @@ class Dedup(ModeScreen):
     def show_review(self) -> None:
         if self not in self.app.screen_stack:
             return  # it has been closed
-        view = self.model.view
+        shown, (threshold, note) = self.model.draft_rows, self.model.threshold
         self.show_tabs()
         drafts = self.query_one(panes.DraftList)
-        drafts.border_title = f"Drafts ({len(view.rows)})" if view.rows else "Drafts"
-        drafts.border_subtitle = view.summary
-        drafts.show(view.rows)
-        self.set_class(not view.rows, "-empty")
-        if not view.rows:
+        drafts.border_title = f"Drafts ({len(shown)})" if shown else "Drafts"
+        drafts.border_subtitle = rows.describe_drafts(shown, checking=self.model.is_checking)
+        drafts.show(shown)
+        self.set_class(not shown, "-empty")
+        if not shown:
             self._show_known("", ())
             self.query_one(panes.DiffPane).explain("")
             self.query_one(panes.DiffPane).show(())
         slider = self.query_one(NumberSlider)
-        slider.show(view.threshold)
-        slider.annotate(view.note, view.scores)
+        slider.show(threshold)
+        slider.annotate(note, self.model.best_scores)
 
     def on_typed_text_checked(self, message: rows.TypedTextChecked) -> None:
         if self.is_typing_draft:
@@ -155,14 +155,13 @@ class Dedup(ModeScreen):
                 self.model.write(message.settled)
 
         if self.is_current:  # another screen may have been opened since
-            self.app.push_screen(Confirm(message.title, message.diff, message.sentences), take)
+            plan, sentences = message.plan, rows.plan_sentences(message.plan, message.left)
+            question = Confirm(rows.write_title(plan), rows.plan_lines(plan), sentences)
+            self.app.push_screen(question, take)
 
     def on_draft_planned(self, message: rows.DraftPlanned) -> None:
         if not self.is_typing_draft:
             self.query_one(panes.DiffPane).show(message.lines)
-
-    def on_review_progress(self, message: rows.ReviewProgress) -> None:
-        self.query_one(StatusLine).show_progress(message.text)
 
     def on_notice(self, message: Notice) -> None:
         self.query_one(StatusLine).clear_error()
@@ -252,13 +251,14 @@ class Dedup(ModeScreen):
             self.model.toggle_kind(draft.id)
 
     def action_make_page(self) -> None:
-        if self._has_draft() and self.draft and not self.model.create_page(self.draft.id):
-            create = partial(self.model.start_page, draft_id=self.draft.id)
+        draft = self._draft_or_notice()
+        if draft is not None and not self.model.create_page(draft.id):
+            create = partial(self.model.start_page, draft_id=draft.id)
             self.line.ask_for("person", create)
 
     def action_drop(self) -> None:
-        if self._has_draft() and self.draft:
-            self.model.drop(self.draft.id)
+        if (draft := self._draft_or_notice()) is not None:
+            self.model.drop(draft.id)
 
     def action_scan(self, kept: bool = False) -> None:
         self.model.scan(kept=kept)
@@ -268,8 +268,8 @@ class Dedup(ModeScreen):
     def action_choose(self, action: Action) -> None:
         """Decide about the draft under the cursor; the same key again withdraws the decision."""
         self._compare_draft()
-        draft, known = self.draft, self.known
-        if not self._has_draft() or draft is None:
+        draft, known = self._draft_or_notice(), self.known
+        if draft is None:
             return
         asked = self.model.asked(draft.id)
         if draft.removes and asked is not None and action == "supersede":
@@ -317,20 +317,20 @@ class Dedup(ModeScreen):
         return f"{assign} says whose it is, {page} creates the page"
 
     def _changeable_draft(self) -> rows.DraftRow | None:
-        """Return the draft under the cursor; None, with a notice, if a scan found it."""
-        if self._has_draft() and self.draft and self.draft.is_found:
+        """Return the draft under the cursor; None, with a notice, if its text is not to change."""
+        draft = self._draft_or_notice()
+        if draft is not None and draft.is_found:
             self._refuse_found()
-            return None
-        if self.draft is not None and self.draft.removes:
+        elif draft is not None and draft.removes:
             self._refuse_removal()
-            return None
-        return self.draft
+        else:
+            return draft
+        return None
 
-    def _has_draft(self) -> bool:
-        """Return whether there is a draft under the cursor, with a notice if not."""
+    def _draft_or_notice(self) -> rows.DraftRow | None:
         if self.draft is None:
             self.show_notice(f"there is no draft: {self.app.keymap.key_of('draft.new')} types one")
-        return self.draft is not None
+        return self.draft
 
     def _refuse_found(self) -> None:
         skip, supersede, merge = (

@@ -144,14 +144,8 @@ class ClaimRow:
         return self.status, date, format_place(self.receipt.path, self.receipt.line)
 
 
-@dataclass(frozen=True, slots=True)
-class TopicRow:
-    """A topic that something is known about, offered while none is typed."""
-
-    topic: str
-
-
-Row = ExpertRow | ClaimRow | TopicRow
+Row = ExpertRow | ClaimRow | str
+"""A text is a topic that something is known about, offered while none is typed."""
 
 
 @dataclass(frozen=True, slots=True)

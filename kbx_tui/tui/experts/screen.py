@@ -17,23 +17,13 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import (
-    BLANK,
-    Line,
-    Look,
-    Span,
-    fit_line,
-    looks,
-    move_text,
-    rank_moves,
-)
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, rank_moves
 from kbx_tui.tui.experts.model import (
     WEIGHTS,
     ClaimRow,
     ExpertRow,
     ExpertsView,
     Row,
-    TopicRow,
     half_life_at,
     slider_value,
 )
@@ -62,11 +52,11 @@ class ExpertList(RowsView[Row]):
         self._timer: Timer | None = None
         self._ends: Sequence[int] = ()
         self._counts_width = 0
-        self._topics: tuple[TopicRow, ...] = ()
+        self._topics: tuple[str, ...] = ()
 
     def show(self, view: ExpertsView | None, topics: Sequence[str] = ()) -> None:
         """Show an answer, with the claims of the first expert; without one, offer topics."""
-        before, self._topics = self.view, tuple(map(TopicRow, topics))
+        before, self._topics = self.view, tuple(topics)
         same = before and view and before.question.topic == view.question.topic
         if not same:
             has_room = self.line_width >= ROOMY  # else the others are out of view
@@ -91,12 +81,12 @@ class ExpertList(RowsView[Row]):
     def row_line(self, row: int, part: int, width: int) -> Line:
         content = self.rows[row]
         marker = self.marker(row)
-        if isinstance(content, TopicRow):
-            return (Span(f"{marker} ", "dim"), Span(safe_line(content.topic), "strong"))
+        if isinstance(content, str):
+            return (Span(f"{marker} ", "dim"), Span(safe_line(content), "strong"))
         if isinstance(content, ClaimRow):
             return claim_line(content, width, marker, self._ends)
         if part:
-            return (Span("       "), Span(shorten(content.counts, max(width - 7, 0)), "dim"))
+            return (Span("       "), Span(content.counts, "dim"))
         move = self._moves.get(content.expert.entity_id, 0)
         return expert_line(content, width, marker, move, self._counts_width)
 
@@ -136,7 +126,7 @@ def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width
     name = fit(safe_line(expert.name), max(room - cell_len(moved), 1))  # keeps columns aligned
     who = (Span(marker + head, "dim"), Span(name, "strong"), Span(moved, "accent"))
     score = (Span(bar, "entity"), Span(end), Span(counts, "dim"))
-    return fit_line((*who, Span(kind, "dim"), *score), width)
+    return (*who, Span(kind, "dim"), *score)
 
 
 def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int]) -> Line:
@@ -182,8 +172,8 @@ def _ranks(view: ExpertsView | None) -> dict[str, int]:
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    if isinstance(row, TopicRow):
-        return (row.topic,)
+    if isinstance(row, str):
+        return (row,)
     if isinstance(row, ExpertRow):
         return (row.expert.entity_id,)
     return (row.expert_id, row.receipt.text)
@@ -253,7 +243,8 @@ class Experts(ModeScreen):
         weight = self.model.question.weight
         match self.focused:
             case NumberSlider() as slider:
-                return half_life_words(f"{half_life_at(slider.value):.0f}d")
+                days = f"half-life {half_life_at(slider.value):.0f}d"
+                return ((days, "The age at which a claim counts half."),)
             case ExpertList() as experts if experts.current is not None:
                 keymap = self.app.keymap
                 edit = keymap.key_of("claim.edit") if keymap.offers("claim.edit") else ""
@@ -270,8 +261,8 @@ class Experts(ModeScreen):
 
     @on(RowsView.Opened, "ExpertList")
     def take_topic(self, event: RowsView.Opened) -> None:
-        if isinstance(event.row, TopicRow):
-            self.query_one(TopicLine).value = event.row.topic
+        if isinstance(event.row, str):
+            self.query_one(TopicLine).value = event.row
 
     def action_focus_topic(self) -> None:
         self.set_focus(self.query_one(TopicLine))
@@ -341,8 +332,8 @@ WEIGHT_WORDS: Mapping[str, str] = {
 
 def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
     """Return the meanings of a row; `edit_key` opens a claim in an editor, empty without one."""
-    if isinstance(row, TopicRow):
-        return ((row.topic, "A topic that facts of this base are about."),)
+    if isinstance(row, str):
+        return ((row, "A topic that facts of this base are about."),)
     if isinstance(row, ClaimRow):
         place, sign = row.columns[-1], "–" if row.status else "+"
         opens = f"; {edit_key} opens it in your editor" if edit_key else ""
@@ -360,7 +351,3 @@ def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
         ("━━━", "The score as a share of that of the first."),
         (row.counts, "Claims are facts on the topic; sources are the distinct ones they name."),
     )
-
-
-def half_life_words(days: str) -> Meanings:
-    return ((f"half-life {days}", "The age at which a claim counts half."),)

@@ -169,13 +169,13 @@ class ResultJudge:
         self._model, self._judging = screen.session.explore, screen.session.judging
         self._proposed = ""
 
-    def show(self) -> None:
+    def show_grades(self) -> None:
         view = self._answer.view
         grades = self._judging.grades_of(view.query) if view is not None else {}
         self._screen.query_one(ResultList).show_grades(grades)
         self._screen.query_one(PreviewPane).show_grades(grades)
 
-    def current(self) -> JudgedDocument | str:
+    def document_to_grade(self) -> JudgedDocument | str:
         """Return the focused open document, else the current result, else why there is neither."""
         view, ranking = self._answer.view, self._model.displayed.ranking
         if view is None or ranking is None or view.query != self._typed:
@@ -211,7 +211,7 @@ class ResultJudge:
                 return ""
         return self._go_to_next(judged)
 
-    def next(self) -> str:
+    def go_to_next(self) -> str:
         """Go to the ungraded document on which A and the current settings disagree most."""
         view = self._answer.view
         if view is None or view.query != self._typed:
@@ -240,7 +240,7 @@ class ResultJudge:
         order = judging_order(now, start, judged)
         if not order:
             return f"the first {format_count(len(now), 'result')} are judged: ask another query"
-        document = self.current()
+        document = self.document_to_grade()
         is_there = isinstance(document, JudgedDocument) and document.path == self._proposed
         follows = order.index(self._proposed) + 1 if is_there and self._proposed in order else 0
         self._proposed = order[follows % len(order)]

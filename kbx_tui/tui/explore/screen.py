@@ -166,7 +166,7 @@ class Explore(JudgingScreen):
         if results.current is not None:
             self._show_current(results.current)
         if is_new:
-            self.judge.show()
+            self.judge.show_grades()
             self.on_measure_changed()
             if not self.query_line.has_focus:
                 self.app_state.remember_query(self.model.asked())

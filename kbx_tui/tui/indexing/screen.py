@@ -23,8 +23,8 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap
-from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.cell_text import fit, shorten_start, wrap
+from kbx_tui.tui.drawing.lines import Line, Look, Span, looks
 from kbx_tui.tui.engine.index_sync import STAGES, IndexRun, RunState, StageProgress
 from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
 from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, IndexModel, RunChanged
@@ -61,7 +61,7 @@ class RunPane(TextPane, can_focus=False):
         self.set_class(run.state == "idle", "-done")
         self.content = lambda width: [
             *stage_lines(run, width, few=self.visible_height <= FEW_LINES),
-            *base_lines(overview, watching, width),
+            *base_lines(overview, watching),
         ]
         self.rebuild_lines()
 
@@ -98,18 +98,15 @@ def stage_line(stage: StageProgress, width: int) -> Line:
             f"{format_duration(left)} left" if left is not None and left >= 1.0 else "",
         ]
     filled = int(share * room)
-    return fit_line(
-        (
-            Span(f" {fit(STAGES[stage.name], NAME)}", "strong" if now else "dim"),
-            Span("━" * filled, "document"),
-            Span("─" * (room - filled), "rule"),
-            Span(f"  {'  '.join(filter(None, figures))}", "dim"),
-        ),
-        width,
+    return (
+        Span(f" {fit(STAGES[stage.name], NAME)}", "strong" if now else "dim"),
+        Span("━" * filled, "document"),
+        Span("─" * (room - filled), "rule"),
+        Span(f"  {'  '.join(filter(None, figures))}", "dim"),
     )
 
 
-def base_lines(overview: IndexOverview | None, watching: str, width: int) -> list[Line]:
+def base_lines(overview: IndexOverview | None, watching: str) -> list[Line]:
     if overview is None:
         holds = "reading the index …"
     elif not overview.documents:
@@ -119,10 +116,7 @@ def base_lines(overview: IndexOverview | None, watching: str, width: int) -> lis
             f"{format_count(len(overview.documents), 'document')} ·"
             f" meaning {format_percent(overview.vector_share)} · {format_size(overview.size_bytes)}"
         )
-    return [
-        fit_line((Span(f" {holds}"),), width),
-        fit_line((Span(f" {watching}", "dim"),), width),
-    ]
+    return [(Span(f" {holds}"),), (Span(f" {watching}", "dim"),)]
 
 
 Kind = Literal["problem", "stale", "over-retrieved", "muted", "unembedded", "template"]
@@ -205,8 +199,7 @@ class FileList(RowsView[FileRow]):
     def _title(self, kind: Kind) -> Line:
         words = KINDS[kind]
         count = format_count(sum(row.kind == kind for row in self.rows), words.noun)
-        title, advice = Span(f" {count}{words.rest}", "strong"), Span(f"  {words.advice}", "dim")
-        return fit_line((title, advice), self.line_width)
+        return (Span(f" {count}{words.rest}", "strong"), Span(f"  {words.advice}", "dim"))
 
     def row_heights(self) -> list[int]:
         heights = [1] * len(self.rows)
@@ -222,7 +215,7 @@ class FileList(RowsView[FileRow]):
             return (Span(f"     {self._rest(row)[part - 1]}", "dim"),)
         content, place_width = self.rows[row], self._place_width(width)
         text = "" if self._rest(row) else content.text
-        return file_line(content, text, width, self.marker(row), place_width)
+        return file_line(content, text, self.marker(row), place_width)
 
     def _rest(self, row: int) -> list[str]:
         """Return further lines of a row: its wrapped text, if under the cursor and too long."""
@@ -235,19 +228,15 @@ class FileList(RowsView[FileRow]):
         return min(longest, max((width - AROUND) // 2, 8))
 
 
-def file_line(row: FileRow, text: str, width: int, marker: str, place_width: int) -> Line:
+def file_line(row: FileRow, text: str, marker: str, place_width: int) -> Line:
     """Return `› ! memory/people/ida.md:12  the date cannot be read`."""
     words = KINDS[row.kind]
     place = shorten_start(row.place, place_width)
-    text = shorten(text, max(width - place_width - AROUND, 1))
-    return fit_line(
-        (
-            Span(marker, "dim"),
-            Span(f"{words.sign} ", words.look),
-            Span(fit(place, place_width)),
-            Span(f"  {text}", "dim"),
-        ),
-        width,
+    return (
+        Span(marker, "dim"),
+        Span(f"{words.sign} ", words.look),
+        Span(fit(place, place_width)),
+        Span(f"  {text}", "dim"),
     )
 
 
@@ -316,15 +305,12 @@ def folder_line(row: FolderRow, width: int, marker: str) -> Line:
     mark = MARKS[row.mark]
     head = f"{marker}{'  ' * row.depth}{fold}"
     room = max(width - len(head) - len(mark) - len(documents) - len(hits) - 1, 6)
-    return fit_line(
-        (
-            Span(head, "dim"),
-            Span(mark, "accent" if row.mark in ("all", "some") else "dim"),
-            Span(fit(name, room), "strong" if row.hits else "text"),
-            Span(documents, "dim"),
-            Span(hits, "document" if row.hits else "rule"),
-        ),
-        width,
+    return (
+        Span(head, "dim"),
+        Span(mark, "accent" if row.mark in ("all", "some") else "dim"),
+        Span(fit(name, room), "strong" if row.hits else "text"),
+        Span(documents, "dim"),
+        Span(hits, "document" if row.hits else "rule"),
     )
 
 

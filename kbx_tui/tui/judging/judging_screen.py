@@ -14,38 +14,37 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Judge(Protocol):
-    """The documents of one screen, to be judged one after the other."""
+    """Documents on a screen, to be judged one after the other."""
 
-    def show(self) -> None:
+    def show_grades(self) -> None:
         """Show the newest grades."""
 
-    def current(self) -> JudgedDocument | str:
+    def document_to_grade(self) -> JudgedDocument | str:
         """Return the document that a grade applies to, or a sentence why there is none."""
 
     def move_on(self, graded: JudgedDocument) -> str:
         """Go from a graded document to another; return a sentence if there is none, else ''."""
-        return self.next()
 
-    def next(self) -> str:
+    def go_to_next(self) -> str:
         """Go to the next document to judge; return a sentence if there is none, else ''."""
 
     def return_to(self, query: str, path: str) -> None:
         """Go back to a document whose grade was undone, if it is still on the screen."""
-        return
 
 
 class JudgingScreen(ModeScreen):
     judge: Judge
+    """The screen itself, or a part of it."""
 
     def on_grades_changed(self) -> None:
         self.query_one(StatusLine).clear_error()
-        self.judge.show()
+        self.judge.show_grades()
 
     def on_grade_taken_back(self, message: GradeTakenBack) -> None:
         self.judge.return_to(message.query, message.path)
 
     def action_grade(self, grade: int | None) -> None:
-        document = self.judge.current()
+        document = self.judge.document_to_grade()
         if isinstance(document, str):
             self.show_notice(document)
             return
@@ -62,8 +61,14 @@ class JudgingScreen(ModeScreen):
             case TextPane() as text:
                 text.action_scroll_to_end(False)
 
+    def move_on(self, graded: JudgedDocument) -> str:
+        return self.judge.go_to_next()
+
+    def return_to(self, query: str, path: str) -> None:
+        """Stay at the document at hand, unless a screen overrides it."""
+
     def action_next_to_judge(self) -> None:
-        self._show_reason(self.judge.next())
+        self._show_reason(self.judge.go_to_next())
 
     def action_pin_settings(self) -> None:
         settings = self.session.explore.settings

@@ -94,9 +94,6 @@ class JudgingModel:
         self._index_changed = True
         self.start()
 
-    def stop(self) -> None:
-        self.evidence.close()
-
     @property
     def is_reading(self) -> bool:
         return self._reading.is_running

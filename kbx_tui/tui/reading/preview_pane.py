@@ -16,7 +16,7 @@ from textual.message import Message
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import shorten, shorten_start
-from kbx_tui.tui.drawing.lines import BLANK, Line, fit_line, fit_to_height, looks, paragraph
+from kbx_tui.tui.drawing.lines import BLANK, Line, fit_to_height, looks, paragraph
 from kbx_tui.tui.judging.model import NO_GRADE, grade_sign
 from kbx_tui.tui.reading.markdown_lines import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
@@ -150,8 +150,8 @@ class PreviewPane(TextPane):
             return self._notice[y] if y < len(self._notice) else BLANK
         place = self.current_place
         if place is not None and y in self.laid_out.rows_of(place):
-            return fit_line(self.laid_out.line_with(y, place, "here"), width)
-        return fit_line(self.laid_out.line(y), width)
+            return self.laid_out.line_with(y, place, "here")
+        return self.laid_out.line(y)
 
     def on_resize(self, event: events.Resize) -> None:
         self._update_subtitle()

@@ -36,7 +36,7 @@ from kbx_tui.tui.commands.bindings import scopes_of
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import MENU_OF, Keymap, command_by_id, commands_in
 from kbx_tui.tui.drawing.lines import Line, Span, looks, part_at, width_of
-from kbx_tui.tui.shell.messages import Failure, GoTo, IndexProgress, Notice
+from kbx_tui.tui.shell.messages import Failure, GoTo, Notice, Progress
 from kbx_tui.tui.shell.overlay import Overlay, ResultT
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
@@ -266,7 +266,7 @@ class FrameScreen(Screen[None]):
     def on_failure(self, message: Failure) -> None:
         self.query_one(StatusLine).show_error(message.text)
 
-    def on_index_progress(self, message: IndexProgress) -> None:
+    def on_progress(self, message: Progress) -> None:
         self.query_one(StatusLine).show_progress(message.text)
 
     # Actions of every mode.

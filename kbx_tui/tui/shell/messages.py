@@ -29,7 +29,7 @@ class Failure(Message):
 
 
 @dataclass
-class IndexProgress(Newest):
+class Progress(Newest):
     text: str
 
 

@@ -72,12 +72,7 @@ TUNABLES = (
     ),
     Tunable("gate", "gate", "gate", ("soft", "hard")),
     Tunable("parent score", "parent", "parent", ("coverage", "max")),
-    Tunable(
-        "weight of openings",
-        "hotness_weight",
-        "hotness_weight",
-        tuple(step / 20 for step in range(7)),
-    ),
+    Tunable("weight of openings", "hotness_weight", "hotness_weight", UNIT[:7]),
 )
 
 

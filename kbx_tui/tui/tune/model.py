@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
@@ -74,7 +73,10 @@ class TuneModel:
         self.p: float | None = None
         self.steps: tuple[float, ...] = ()
         self.votes: Votes | None = None
-        self.past_queries = PastQueryReader(client, partial(self._tell, "past"))
+        self.past_total: int | None = None
+        self._observed: ThresholdObservatory | None = None
+        self._observed_with: Tuning | None = None
+        self._reading_past = LatestOnly(client)
         self._snapshots: tuple[TuningSnapshot, ...] = ()
         self._differences: tuple[PairedDifference | None, ...] = ()
         self.advice: Advice | None = None
@@ -96,9 +98,10 @@ class TuneModel:
     @property
     def past(self) -> PastQueries | None:
         pinned, tuning = self.judging.pinned, self.tuning
-        if pinned is None or tuning is None:
+        if pinned is None or tuning is None or self._observed is None or not self.past_total:
             return None
-        return self.past_queries.view(pinned.tuning.entity_threshold, tuning.entity_threshold)
+        thresholds = (pinned.tuning.entity_threshold, tuning.entity_threshold)
+        return PastQueries(self._observed, self.past_total, *thresholds)
 
     def open(self) -> None:
         if self.explore.is_searchable:
@@ -107,10 +110,11 @@ class TuneModel:
         self._client.start(self._read_snapshots(compare=False))
 
     def close(self) -> None:
-        self.past_queries.stop()
+        self._reading_past.cancel()
 
     def note_index_change(self) -> None:
-        self.past_queries.forget()
+        self._reading_past.cancel()
+        self._observed = None
 
     # The curve.
 
@@ -172,7 +176,7 @@ class TuneModel:
         tuning, curve = self.tuning, self.curve
         if tuning is None:
             return
-        self.past_queries.read(tuning)
+        self._reading_past.start(self._read_past(replace(tuning, hierarchy=True)))
         if curve is not None and self.p is None:
 
             def compute() -> float | None:
@@ -188,6 +192,27 @@ class TuneModel:
                 lambda engine: engine.preferences.count(pinned.tuning, tuning)
             )
             self._tell("curve")
+
+    async def _read_past(self, tuning: Tuning) -> None:
+        """Read new past queries, or all of them if knobs other than alpha have changed."""
+        queries = await self._client.run(
+            lambda engine: [past.query for past in engine.queries.asked()]
+        )
+        same = replace(tuning, alpha=0.5, entity_threshold=0.5)
+        known = () if self._observed is None else (each.query for each in self._observed.queries)
+        names = set(known)
+        if same != self._observed_with or not names <= set(queries):
+            self._observed, self._observed_with = None, same
+            names = set()
+        self.past_total = len(queries)
+        self._tell("past")
+        missing = [query for query in queries if query not in names]
+        read = self._client.in_groups(
+            missing, lambda engine, group: engine.tuner.observe_thresholds(group, tuning)
+        )
+        async for _, more in read:
+            self._observed = joined(self._observed, more)
+            self._tell("past")
 
     # Snapshots.
 
@@ -214,7 +239,7 @@ class TuneModel:
         await self._read_snapshots()
 
     async def _restore_snapshot(self, snapshot: TuningSnapshot) -> None:
-        await self._client.run(lambda engine: engine.tuner.snapshots.restore(snapshot))
+        await self._client.run(lambda engine: engine.tuner.snapshots.add(snapshot))
         self._status.show_notice("the snapshot is back in the list")
         await self._read_snapshots()
 
@@ -357,48 +382,3 @@ def joined(one: ThresholdObservatory | None, more: ThresholdObservatory) -> Thre
         queries=(*one.queries, *more.queries),
         histogram=tuple(a + b for a, b in zip(one.histogram, more.histogram, strict=True)),
     )
-
-
-class PastQueryReader:
-    def __init__(self, client: EngineClient, on_change: Callable[[], object]) -> None:
-        self._client, self._on_change = client, on_change
-        self._reading = LatestOnly(client)
-        self._observed: ThresholdObservatory | None = None
-        self._observed_with: Tuning | None = None
-        self.total: int | None = None
-
-    def read(self, tuning: Tuning) -> None:
-        """Read new past queries, or all of them if knobs other than alpha have changed."""
-        self._reading.start(self._read(replace(tuning, hierarchy=True)))
-
-    def stop(self) -> None:
-        self._reading.cancel()
-
-    def forget(self) -> None:
-        self.stop()
-        self._observed = None
-
-    def view(self, pinned: float, current: float) -> PastQueries | None:
-        if self._observed is None or not self.total:
-            return None
-        return PastQueries(self._observed, self.total, pinned, current)
-
-    async def _read(self, tuning: Tuning) -> None:
-        queries = await self._client.run(
-            lambda engine: [past.query for past in engine.queries.asked()]
-        )
-        same = replace(tuning, alpha=0.5, entity_threshold=0.5)
-        known = () if self._observed is None else (each.query for each in self._observed.queries)
-        names = set(known)
-        if same != self._observed_with or not names <= set(queries):
-            self._observed, self._observed_with = None, same
-            names = set()
-        self.total = len(queries)
-        self._on_change()
-        missing = [query for query in queries if query not in names]
-        read = self._client.in_groups(
-            missing, lambda engine, group: engine.tuner.observe_thresholds(group, tuning)
-        )
-        async for _, more in read:
-            self._observed = joined(self._observed, more)
-            self._on_change()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from textual import events
 from textual.strip import Strip
-from textual.widget import Widget
 
 from kbx_tui.formatting import format_count, format_percent, format_score
 from kbx_tui.safe_text import safe_line
@@ -23,7 +20,6 @@ from kbx_tui.tui.drawing.lines import (
     LineDrawing,
     Look,
     Span,
-    fit_line,
     fit_to_height,
     looks,
     paragraph,
@@ -34,6 +30,7 @@ from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
 from kbx_tui.tui.tune.model import PastQueries, SnapshotRow
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
+from kbx_tui.tui.widgets.number_slider import Draggable
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
@@ -47,7 +44,7 @@ LEAST_HEIGHT = 4
 MARGIN = 1
 
 
-class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
+class CurvePane(LineDrawing, Draggable, can_focus=True, inherit_bindings=False):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule")
     BINDINGS = bindings("slider")
 
@@ -99,20 +96,8 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
         if self.curve is not None:
             self._move_to(self.curve.knob.values[-1 if right else 0])
 
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        self.capture_mouse()
-        self._move_to_cell(event)
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self.app.mouse_captured is self:
-            self._move_to_cell(event)
-
-    def on_mouse_up(self) -> None:
-        self.release_mouse()
-
-    def _move_to_cell(self, event: events.MouseEvent) -> None:
+    def drag_to(self, x: int) -> None:
         if self.curve is not None:
-            x = event.get_content_offset_capture(self).x
             width, height = self.content_size
             area = plot_area(width - 2 * MARGIN, height)
             self._move_to(self.curve.knob.value_at(area.position(x - MARGIN)))
@@ -126,14 +111,9 @@ class CurvePane(LineDrawing, Widget, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved(value))
 
 
-Count = Mapping[int | None, int]
-
-
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    query: str
-    text: str
-    counts: Count
+    query: JudgedQuery
     start: float | None
     now: float | None
 
@@ -147,15 +127,9 @@ class QueryRow:
 def query_rows(queries: Sequence[JudgedQuery], measure: LiveMeasure | None) -> tuple[QueryRow, ...]:
     figures: dict[str, tuple[float, float]] = {}
     if measure is not None:
-        texts = (query.text for query in measure.queries)
-        figures = dict(zip(texts, zip(measure.start, measure.now, strict=True), strict=True))
-    rows = []
-    for query in queries:
-        counts: Counter[int | None] = Counter(query.grades.values())
-        counts[None] = len(query.unsure)
-        start, now = figures.get(query.text, (None, None))
-        rows.append(QueryRow(query.text, safe_line(query.text), counts, start, now))
-    return tuple(rows)
+        measured = zip(measure.queries, measure.start, measure.now, strict=True)
+        figures = {query.text: (start, now) for query, start, now in measured}
+    return tuple(QueryRow(query, *figures.get(query.text, (None, None))) for query in queries)
 
 
 def title_words(
@@ -202,9 +176,9 @@ class QueryTable(RowsView[QueryRow]):
     BINDINGS = bindings("judged_queries")
 
     def show(self, rows: tuple[QueryRow, ...]) -> None:
-        before = self.current.query if self.current is not None else ""
-        self.show_rows(rows, key=lambda row: row.query, otherwise=self.cursor)
-        if rows and rows[self.cursor].query != before:
+        before = self.current.query.text if self.current is not None else ""
+        self.show_rows(rows, key=lambda row: row.query.text, otherwise=self.cursor)
+        if rows and rows[self.cursor].query.text != before:
             self.cursor_moved()
 
     def slots(self) -> Sequence[Slot | Line]:
@@ -217,7 +191,7 @@ class QueryTable(RowsView[QueryRow]):
 def title_line(width: int) -> Line:
     grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
     right = f"{grades if width >= COUNTS_FROM else ''}  {'A → now':>{FIGURES}}"
-    return fit_line((Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim"),), width)
+    return (Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim"),)
 
 
 def query_line(row: QueryRow, width: int, marker: str) -> Line:
@@ -228,17 +202,15 @@ def query_line(row: QueryRow, width: int, marker: str) -> Line:
     else:
         now = f"{format_score(row.start):>4} → {format_score(row.now):>4}"
         figures = Span(f"{now:>{FIGURES}}", "text" if row.sign == " " else "strong")
-    counts = [(grade, row.counts.get(grade, 0)) for grade in GRADES]
-    shown = [
-        Span(f"{count or '·':>3}", "text" if count else "rule")
-        for _, count in (counts if width >= COUNTS_FROM else ())
-    ]
+    grades = [*row.query.grades.values(), *(None for _ in row.query.unsure)]
+    counts = [grades.count(grade) for grade in GRADES] if width >= COUNTS_FROM else []
+    shown = [Span(f"{count or '·':>3}", "text" if count else "rule") for count in counts]
     room = width - 3 - 3 * len(shown) - 2 - FIGURES
     return (
         Span(marker, "dim"),
         Span(row.sign, sign),
         Span(" "),
-        Span(fit(row.text, max(room, 0))),
+        Span(fit(safe_line(row.query.text), max(room, 0))),
         *shown,
         Span("  "),
         figures,
@@ -268,7 +240,7 @@ class SnapshotList(RowsView[SnapshotRow]):
     def row_line(self, row: int, part: int, width: int) -> Line:
         shown = self.rows[row]
         if part:
-            return (Span(shorten(f"     now {shown.comparison}", width), "dim"),)
+            return (Span(f"     now {shown.comparison}", "dim"),)
         marker = Span(self.marker(row), "dim")
         letter = Span("A " if shown.is_pinned else "  ", "accent")
         when = f"  {shown.when}" if width >= WHEN_FROM else ""

@@ -18,7 +18,7 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import TUNE
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.explore.search_state import knobs_of
-from kbx_tui.tui.judging.judging_screen import Judge, JudgingScreen
+from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.shell.messages import GoTo
 from kbx_tui.tui.tune import panes
 from kbx_tui.tui.tune.curve import MEASURES
@@ -95,7 +95,7 @@ class Tune(JudgingScreen):
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
         self.model = model = session.tune
-        self.judge = QueryJudge(self)
+        self.judge = self
         self.action_take_snapshot, self.action_undo = model.take_snapshot, model.explore.undo
         self.action_next_knob, self.action_next_measure = model.next_knob, model.next_measure
         self._awaits_queries = False
@@ -114,7 +114,7 @@ class Tune(JudgingScreen):
         self.query_one(panes.ThresholdPane).border_title = "Entity threshold"
         self.query_one(panes.SnapshotList).empty_state = panes.no_snapshot(self.app.keymap)
         self.model.post = self.post_message
-        self.show_queries()
+        self._show_queries()
         self._show_curve()
         self._show_past()
         self._show_snapshots()
@@ -138,7 +138,7 @@ class Tune(JudgingScreen):
 
     def on_measure_changed(self) -> None:
         self.query_one(StatusLine).clear_error()
-        self.show_queries()
+        self._show_queries()
         self._show_snapshots()
         self.model.refresh()
 
@@ -168,7 +168,7 @@ class Tune(JudgingScreen):
         hidden = "" if self.has_class("-wide") else f"{key}: thresholds · snapshots"
         self.query_one(panes.CurvePane).border_subtitle = hidden
 
-    def show_queries(self) -> None:
+    def _show_queries(self) -> None:
         judging, table = self.session.judging, self.query_one(panes.QueryTable)
         table.empty_state = panes.no_judged_query(self.app.keymap)
         measured = judging.measured if judging.queries else None
@@ -205,7 +205,7 @@ class Tune(JudgingScreen):
     def _show_past(self) -> None:
         pane, model = self.query_one(panes.ThresholdPane), self.model
         searchable = model.explore.is_searchable
-        pane.empty_state = panes.no_past_query(model.past_queries.total, searchable=searchable)
+        pane.empty_state = panes.no_past_query(model.past_total, searchable=searchable)
         pane.show(model.past)
 
     def _show_snapshots(self) -> None:
@@ -250,16 +250,11 @@ class Tune(JudgingScreen):
 
     @on(RowsView.Moved, "QueryTable")
     def highlight_query(self, event: RowsView.Moved) -> None:
-        self.model.look_at(event.row.query)
+        self.model.look_at(event.row.query.text)
 
     @on(RowsView.Opened, "QueryTable")
     def open_query(self, event: RowsView.Opened) -> None:
-        self.app.post_message(GoTo(query=event.row.query))
-
-    def open_current(self) -> bool:
-        if (row := self.query_one(panes.QueryTable).current) is not None:
-            self.app.post_message(GoTo(query=row.query))
-        return row is not None
+        self.app.post_message(GoTo(query=event.row.query.text))
 
     @on(panes.CurvePane.Moved)
     def move_knob(self, event: panes.CurvePane.Moved) -> None:
@@ -319,18 +314,16 @@ class Tune(JudgingScreen):
             hidden = ["thresholds", "snapshots"] if self.has_class("-wide") else []
         return [name for name in self.PANES if name not in hidden]
 
+    # Grading: the results of the query under the cursor, in explore.
 
-class QueryJudge(Judge):
-    """Goes from the query under the cursor to its results, which are graded in explore."""
+    def show_grades(self) -> None:
+        self._show_queries()
 
-    def __init__(self, screen: Tune) -> None:
-        self._screen = screen
-
-    def show(self) -> None:
-        self._screen.show_queries()
-
-    def current(self) -> str:
+    def document_to_grade(self) -> str:
         return "open the query first: its results are what is graded"
 
-    def next(self) -> str:
-        return "" if self._screen.open_current() else "no query is judged yet"
+    def go_to_next(self) -> str:
+        if (row := self.query_one(panes.QueryTable).current) is None:
+            return "no query is judged yet"
+        self.app.post_message(GoTo(query=row.query.text))
+        return ""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn, TextIO
 
 from textual import events
-from textual.app import App
 from textual.driver import Driver
 from textual.drivers.web_driver import WebDriver
 from textual.timer import Timer
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 Scheme = Literal["light", "dark"]
-Tell = Callable[[dict[str, object]], object]
+Tell = Callable[[dict[str, Any]], object]
 
 THEMES: dict[str, str] = {"light": "textual-light", "dark": "textual-dark"}
 """The themes for the colour schemes of the visitor's system."""
@@ -76,8 +75,9 @@ class VisitorApp(KbxApp):
         roots = [root.resolve() for root in roots]
         is_several = len(roots) > 1
         state = AppState(is_kept=False, theme=THEMES[scheme])
-        self._tell: Tell = lambda message: None
-        self._told: dict[str, object] = {}
+        self.tell: Tell = lambda message: None
+        """Sends a message to the page; set by the driver."""
+        self._told: dict[str, str] = {}
         self._drawing_all: Timer | None = None
         super().__init__(
             None if is_several else roots[0],
@@ -97,18 +97,12 @@ class VisitorApp(KbxApp):
     async def on_event(self, event: events.Event) -> None:
         await super().on_event(event)
         if isinstance(event, events.Resize):
-            self._draw_all_soon()
-
-    def _draw_all_soon(self) -> None:
-        """Draw every cell of a new size: output for a larger size may have scrolled the screen."""
-        if self._drawing_all is not None:
-            self._drawing_all.stop()
-        self._drawing_all = self.set_timer(DRAW_ALL_SECONDS, self.redraw_screen)
+            # Draw every cell: output for a larger size may have scrolled the screen.
+            if self._drawing_all is not None:
+                self._drawing_all.stop()
+            self._drawing_all = self.set_timer(DRAW_ALL_SECONDS, self.redraw_screen)
 
     # The page around the app.
-
-    def connect(self, tell: Tell) -> None:
-        self._tell = tell
 
     def report_page(self, *, again: bool = False) -> None:
         """Report base and query to the page if they have changed, or if `again`."""
@@ -116,15 +110,10 @@ class VisitorApp(KbxApp):
         if not base:  # no base is open yet
             return
         title = f"{base} - {query}" if query else base
-        page: dict[str, object] = {
-            "type": "kbx_page",
-            "title": title,
-            "base": base,
-            "query": query,
-        }
+        page = {"type": "kbx_page", "title": title, "base": base, "query": query}
         if again or page != self._told:
             self._told = page
-            self._tell(page)
+            self.tell(page)
 
     @property
     def _base_and_query(self) -> tuple[str, str]:
@@ -208,11 +197,11 @@ class BrowserDriver(WebDriver):
     mixes the packets of two threads, and replaces the signal handlers of the process.
     """
 
-    def __init__(self, app: App[Any], **options: Any) -> None:
+    def __init__(self, app: VisitorApp, **options: Any) -> None:
         super().__init__(app, **options)
         self._sending = threading.Lock()
-        if isinstance(app, VisitorApp):
-            app.connect(self.write_meta)
+        self._visitor_app = app
+        app.tell = self.write_meta
 
     def start_application_mode(self) -> None:
         with _signals_kept():
@@ -262,7 +251,7 @@ class BrowserDriver(WebDriver):
             for name, most in zip(("width", "height"), LARGEST, strict=True):
                 payload[name] = min(int(str(payload[name])), most)
             # Deferred, because the first size, which Textual posts with a delay, would replace it.
-            self._app.call_later(super().on_meta, packet_type, payload)
+            self._visitor_app.call_later(super().on_meta, packet_type, payload)
         elif packet_type.startswith("kbx_"):
             self._take(packet_type, payload)
         else:
@@ -270,20 +259,17 @@ class BrowserDriver(WebDriver):
 
     def _take(self, packet_type: str, payload: dict[str, object]) -> None:
         """Hand a message of our own protocol to the app; runs on the input thread."""
-        app = self._app
-        if not isinstance(app, VisitorApp):
-            return
-        query, scheme = payload.get("query"), payload.get("scheme")
+        app, query, scheme = self._visitor_app, payload.get("query"), payload.get("scheme")
         if packet_type == "kbx_query" and isinstance(query, str):
-            self._app.call_later(app.show_query, query)
+            app.call_later(app.show_query, query)
         elif packet_type == "kbx_scheme" and isinstance(scheme, str):
-            self._app.call_later(app.use_scheme, scheme)
+            app.call_later(app.use_scheme, scheme)
         elif packet_type == "kbx_redraw":
-            self._app.call_later(self._redraw, app)
+            app.call_later(self._redraw)
 
-    def _redraw(self, app: VisitorApp) -> None:
+    def _redraw(self) -> None:
         self.write(SET_UP)
-        app.redraw()
+        self._visitor_app.redraw()
 
     @contextmanager
     def _sends(self) -> Iterator[None]:

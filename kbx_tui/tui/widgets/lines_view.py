@@ -64,6 +64,7 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
         raise NotImplementedError
 
     def line_at(self, y: int, width: int) -> Line:
+        """Return line `y`; what of it is wider than `width` cells is cut when it is drawn."""
         raise NotImplementedError
 
     def is_cursor_line(self, y: int) -> bool:
@@ -93,7 +94,7 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
     def render_line(self, y: int) -> Strip:
         width, y = self.line_width, y + self.scroll_offset.y
         line = self.line_at(y, width) if y < self.virtual_size.height else BLANK
-        return self.draw(line, width, cursor=self.is_cursor_line(y))
+        return self.draw(fit_line(line, width), width, cursor=self.is_cursor_line(y))
 
     def scroll_to_line(self, y: int) -> None:
         """Scroll line `y` to the top, or as near to it as possible."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 from textual.reactive import reactive
+from textual.widget import Widget
 
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
@@ -26,7 +28,26 @@ LABEL_WIDTH = 14
 VALUE_WIDTH = 5
 
 
-class NumberSlider(LineWidget, can_focus=True):
+class Draggable(Widget):
+    """Follows the mouse while a button is held down on it."""
+
+    def drag_to(self, x: int) -> None:
+        """Take up the place at cell `x` of the content, which may lie outside of it."""
+        raise NotImplementedError
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self.capture_mouse()
+        self.drag_to(event.get_content_offset_capture(self).x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self.app.mouse_captured is self:
+            self.drag_to(event.get_content_offset_capture(self).x)
+
+    def on_mouse_up(self) -> None:
+        self.release_mouse()
+
+
+class NumberSlider(LineWidget, Draggable, can_focus=True):
     COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
     BINDINGS = bindings("slider")
     keys = ""
@@ -85,8 +106,39 @@ class NumberSlider(LineWidget, can_focus=True):
         self.note, self.marks, self.has_effect = note, marks, has_effect
         self.refresh()
 
+    def layout_for(self, width: int) -> SliderLayout:
+        """Divide `width` cells; if they are few, omit the note first, then the end labels."""
+        keys = f" {self.keys}" if self.keys and width >= KEYS_FROM else ""
+        label, (left, right) = f"{self.label}{keys} ", self.ends
+        if width < ENDS_FROM:
+            right = ""
+        else:
+            label, right = fit(label, LABEL_WIDTH) + f"{left:>8} ", f" {right:<8}"
+        note = width // 3 if width >= NOTE_FROM else 0
+        start = 1 + cell_len(label)
+        track = max(width - start - cell_len(right) - VALUE_WIDTH - note - 1, 1)
+        return SliderLayout(label, start, track, right)
+
     def line(self, width: int) -> Line:
-        return self._layout_for(width).line(self)
+        layout = self.layout_for(width)
+        knob = cell_of(self.position, layout.track)
+        marks = {cell_of(round(mark * STEPS), layout.track) for mark in self.marks}
+        drawn: tuple[Look, Look, Look] = ("knob", "track", "text")
+        at, before, value = drawn if self.has_effect else ("rule", "rule", "dim")
+        track = [
+            Span("●", at)
+            if cell == knob
+            else Span("┿" if cell in marks else "━", before if cell < knob else "rule")
+            for cell in range(layout.track)
+        ]
+        line = (
+            Span(" "),
+            Span(layout.label, "label"),
+            *track,
+            Span(layout.right_end, "label"),
+            Span(f"{self.format_value(self.value):>{VALUE_WIDTH}}", value),
+        )
+        return fit_line((*line, Span(f"   {self.note}", "dim")), width - 1)
 
     def validate_position(self, position: int) -> int:
         return max(0, min(position, STEPS))
@@ -97,17 +149,6 @@ class NumberSlider(LineWidget, can_focus=True):
     def action_move_to_end(self, right: bool) -> None:
         self._move_to(STEPS if right else 0)
 
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        self.capture_mouse()
-        self._move_to_cell(event.x)
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        if self.app.mouse_captured is self:
-            self._move_to_cell(event.x)
-
-    def on_mouse_up(self) -> None:
-        self.release_mouse()
-
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.action_move(1)
@@ -116,8 +157,8 @@ class NumberSlider(LineWidget, can_focus=True):
         event.stop()
         self.action_move(-1)
 
-    def _move_to_cell(self, x: int) -> None:
-        layout = self._layout_for(self.size.width)
+    def drag_to(self, x: int) -> None:
+        layout = self.layout_for(self.size.width)
         self._move_to(position_at(x - layout.start, layout.track))
 
     def _move_to(self, position: int) -> None:
@@ -125,50 +166,14 @@ class NumberSlider(LineWidget, can_focus=True):
         if self.position != before:
             self.post_message(self.Changed(self, self.value))
 
-    def _layout_for(self, width: int) -> SliderLayout:
-        keys = f" {self.keys}" if self.keys and width >= KEYS_FROM else ""
-        return SliderLayout.of(width, f"{self.label}{keys}", self.ends)
 
-
-@dataclass(frozen=True, slots=True)
-class SliderLayout:
+class SliderLayout(NamedTuple):
     label: str
-    ends: tuple[str, str]
+    """What is left of the track, with the label of that end."""
     start: int
+    """The first cell of the track, whose length follows."""
     track: int
-    width: int
-
-    @classmethod
-    def of(cls, width: int, label: str, ends: tuple[str, str]) -> SliderLayout:
-        """Divide `width` cells; if they are few, omit the note first, then the end labels."""
-        if width < ENDS_FROM:
-            label, ends = f"{label} ", ("", "")
-        else:
-            label, ends = fit(label, LABEL_WIDTH) + f"{ends[0]:>8} ", (ends[0], f" {ends[1]:<8}")
-        note = width // 3 if width >= NOTE_FROM else 0
-        start = 1 + cell_len(label)
-        track = max(width - start - cell_len(ends[1]) - VALUE_WIDTH - note - 1, 1)
-        return cls(label, ends, start, track, width)
-
-    def line(self, slider: NumberSlider) -> Line:
-        knob = cell_of(slider.position, self.track)
-        marks = {cell_of(round(mark * STEPS), self.track) for mark in slider.marks}
-        drawn: tuple[Look, Look, Look] = ("knob", "track", "text")
-        at, before, value = drawn if slider.has_effect else ("rule", "rule", "dim")
-        track = [
-            Span("●", at)
-            if cell == knob
-            else Span("┿" if cell in marks else "━", before if cell < knob else "rule")
-            for cell in range(self.track)
-        ]
-        line = (
-            Span(" "),
-            Span(self.label, "label"),
-            *track,
-            Span(self.ends[1], "label"),
-            Span(f"{slider.format_value(slider.value):>{VALUE_WIDTH}}", value),
-        )
-        return fit_line((*line, Span(f"   {slider.note}", "dim")), self.width - 1)
+    right_end: str
 
 
 def cell_of(position: int, track: int) -> int:

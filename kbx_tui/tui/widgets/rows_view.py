@@ -12,13 +12,25 @@ from textual.reactive import reactive
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_line, fit_to_height, looks, paragraph
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_to_height, looks, paragraph
 from kbx_tui.tui.widgets.lines_view import LinesView
 
 Slot = tuple[int, int]
 """A line of a row: (index of the row, index of the line within it)."""
 
 RowT = TypeVar("RowT")
+
+
+@dataclass
+class RowMessage(Message):
+    """About a row; `@on(RowsView.Opened, "EntityList")` handles those of one list."""
+
+    rows_view: RowsView[Any]
+    row: Any
+
+    @property
+    def control(self) -> RowsView[Any]:
+        return self.rows_view
 
 
 class RowsView(LinesView, Generic[RowT]):
@@ -29,27 +41,11 @@ class RowsView(LinesView, Generic[RowT]):
     rows: tuple[RowT, ...] = ()
     cursor: reactive[int] = reactive(0)
 
-    @dataclass
-    class Opened(Message):
-        """The user opened a row; `@on(RowsView.Opened, "EntityList")` handles it for one list."""
+    class Opened(RowMessage):
+        """The user opened a row."""
 
-        rows_view: RowsView[Any]
-        row: Any
-
-        @property
-        def control(self) -> RowsView[Any]:
-            return self.rows_view
-
-    @dataclass
-    class Moved(Message):
+    class Moved(RowMessage):
         """The cursor is on another row."""
-
-        rows_view: RowsView[Any]
-        row: Any
-
-        @property
-        def control(self) -> RowsView[Any]:
-            return self.rows_view
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, RowsView.Moved) and message.rows_view is self.rows_view
@@ -70,10 +66,10 @@ class RowsView(LinesView, Generic[RowT]):
     ) -> None:
         """Show rows, with the cursor on the row with the same key as before, else `otherwise`."""
         before, shown = self.current, tuple(rows)
-        keys = [key(row) for row in shown]
-        is_there = before is not None and key(before) in keys
-        at = keys.index(key(before)) if before is not None and is_there else otherwise
-        self.show_at(shown, at)
+        if before is not None:
+            keys, same = [key(row) for row in shown], key(before)
+            otherwise = keys.index(same) if same in keys else otherwise
+        self.show_at(shown, otherwise)
 
     def show_at(self, rows: tuple[RowT, ...], cursor: int) -> None:
         self.rows = rows
@@ -272,7 +268,7 @@ class ChoiceList(RowsView[Choice]):
         choice = self.rows[row]
         if part == 0:
             marker = " › " if row == self.cursor else "   "
-            return fit_line((Span(marker, "accent"), Span(choice.title, "strong")), width)
+            return (Span(marker, "accent"), Span(choice.title, "strong"))
         if part == 1:
             return (Span("   "), Span(shorten(choice.description, width - 4), "dim"))
         return BLANK

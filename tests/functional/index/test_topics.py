@@ -232,3 +232,21 @@ def test_a_no_to_the_first_run_holds_for_later_ones(
     kbx("--kb", str(base), "index", "--fast")
     assert asked == [f"{SENTENCE}: use them as entities?"]
     assert entities_asked(base)
+
+
+def test_people_in_a_plain_line_of_several_notes_are_proposed_and_linked_to_these(
+    tmp_path: Path,
+) -> None:
+    notes = {
+        f"Sync {day}.md": f"# Sync {day}\n\nAttendees: Ines Roth, Guest {day}\n\nWe talked.\n"
+        for day in "ABC"
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", notes, fast=True)) as kb:
+        proposal = kb.entities.proposal()
+        assert proposal.examples == {"people": [("Ines Roth", 3)]}
+        assert proposal.settings == {"names": 2}
+        (kb.root / "kbx.toml").write_text("[entities]\nnames = 2\n", encoding="utf-8")
+    with KnowledgeBase(tmp_path / "base") as kb:
+        kb.index(fast=True)
+        assert ids(kb) == {"person:ines-roth"}
+        assert {result.path for result in kb.search("@ines", fast=True).results} == set(notes)

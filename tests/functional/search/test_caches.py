@@ -18,6 +18,9 @@ from kbx_tui.index.build.stages import _read
 from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.knowledge.vault import locate
 from kbx_tui.removal import DERIVED_FILES
+from kbx_tui.search.query.name_index import NameIndex
+from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.query_words import QueryWords
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.search.retrieval.retrieve import VECTORS_KEPT, QueryVectors
 from tests.functional.vaults import write_vault
@@ -70,16 +73,39 @@ def test_query_is_embedded_and_its_entities_are_found_once(
 
 
 @pytest.mark.parametrize(
+    ("owner", "name", "times"),
+    [
+        (NameMatcher, "find", 1),
+        (QueryWords, "__init__", 2),  # with the forms of names, and as typed
+        (NameIndex, "role_holders", 0),  # no word of the query is in a role
+    ],
+)
+def test_a_search_computes_once_what_several_parts_of_it_need(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, times: int
+) -> None:
+    kb.search("ferries")
+    calls, real = list[str](), getattr(owner, name)
+
+    def counting(*arguments: Any) -> Any:
+        calls.append(name)
+        return real(*arguments)
+
+    monkeypatch.setattr(owner, name, counting)
+    assert kb.search("what did Grace Tully say about docking the ferries?").results
+    assert len(calls) == times
+
+
+@pytest.mark.parametrize(
     ("query", "mode", "texts"),
     [
         ("what did Grace Tully say about the rollback", "two_pass", 1),
         ("what has Grace Tully been working on?", "two_pass", 1),
-        ("what did grace say about the rollback", "two_pass", 2),  # no full name
+        ("what did grace say about the rollback", "two_pass", 1),
         ("how a ferry is docked", "flat", 1),
         ("how  a ferry is docked ", "flat", 1),
     ],
 )
-def test_search_embeds_only_the_query_without_the_full_name(
+def test_search_embeds_only_the_query_without_the_name(
     kb: KnowledgeBase, counted: Counted, query: str, mode: str, texts: int
 ) -> None:
     assert kb.search(query).meta.search_mode == mode

@@ -393,3 +393,25 @@ def test_muted_document_is_left_out_which_is_said_until_undone(demo_copy: Path) 
         assert written.entry is not None
         kb.undo(written.entry)
         assert kb.search("rollback plan").results[0].path == muted
+
+
+def test_citation_key_after_an_at_sign_is_its_note_where_no_entity_is_called_so(
+    tmp_path: Path,
+) -> None:
+    notes = {
+        "Ice.md": "---\ncitekey: frostLakes2021\n---\nThin ice forms near reeds.\n",
+        "@hale2019.md": "Reeds slow the flow.\n",
+        "Peat.md": '---\naliases: ["@moor2020"]\n---\nPeat stores carbon.\n',
+        "Review.md": "We follow @frostLakes2021, @hale2019 and @moor2020; ice, ice.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", notes, fast=True)) as kb:
+        for query, path in (
+            ("@frostLakes2021", "Ice.md"),
+            ("@hale2019", "@hale2019.md"),
+            ("@moor2020", "Peat.md"),
+            ("@frostLakes2021 ice", "Ice.md"),
+        ):
+            response = kb.search(query, fast=True)
+            assert [result.path for result in response.results] == [path]
+        assert kb.search("frostlakes2021", fast=True).results[0].path == "Ice.md"
+        assert kb.search("@nobody2021", fast=True).results == ()

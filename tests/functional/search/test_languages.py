@@ -126,3 +126,13 @@ def test_project_that_no_document_is_linked_to_is_a_topic_beside_the_name_of_a_p
         assert kb.search("random", limit=1).results[0].path == "memory/projects/random.md"
         meta = kb.search("status of Random").meta  # the name of nobody else is in the query
         assert [(entity.name, entity.score) for entity in meta.pass1_entities] == [("Random", 1.0)]
+
+
+@pytest.mark.parametrize("query", ["Zuerich", "Zurich", "ZUERICH", "Groessmann", "Oefen"])
+def test_umlaut_is_found_by_its_two_letters(query: str, tmp_path: Path) -> None:
+    notes = {
+        "Reise.md": "# Reise\n\nHerr Größmann zeigte uns in Zürich zwei Öfen.\n",
+        "B.md": "Bern\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path / "base", notes, fast=True)) as kb:
+        assert [result.path for result in kb.search(query, fast=True).results] == ["Reise.md"]

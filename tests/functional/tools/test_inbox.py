@@ -1,6 +1,7 @@
 """What agents write waits in the inbox: proposed over MCP, judged, decided, and asked about."""
 
 import json
+import re
 import signal
 import stat
 import subprocess
@@ -259,6 +260,18 @@ def test_the_inbox_is_decided_on_the_command_line(
     assert [row["outcome"] for row in rows] == ["accepted", "refused", "refused"]
     assert kbx("inbox", ids[0], "--accept", "--kb", base).code == 4
     assert kbx("inbox", "--accept", "--kb", base).code == 2
+
+
+def test_times_that_no_clock_shows_are_listed(kbx: CommandLine, base: Path) -> None:
+    inbox = Inbox(base)
+    inbox.add(drafted := proposal(1))
+    inbox.decide({drafted.id: ("refused", "")})
+    state = base / ".kbx"
+    log = (state / "inbox.jsonl").read_text("utf-8")
+    (state / "inbox.jsonl").write_text(re.sub(r'"at":[\d.]+', '"at":1e300', log), "utf-8")
+    (state / "queries.jsonl").write_text('{"query": "oars", "at": 1e300}\n', "utf-8")
+    assert kbx("inbox", "--decided", "--kb", base).out.startswith(("3000-", "2999-"))
+    assert kbx("history", "list", "--kb", base).code == 0
 
 
 @pytest.mark.slow

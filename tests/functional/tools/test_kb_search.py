@@ -17,7 +17,9 @@ from kbx_tui import (
     KnowledgeBase,
 )
 from kbx_tui.index.build.writer_lock import writer_lock
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import SearchResult
+from kbx_tui.tools.arguments import KbxSearch
 from kbx_tui.tools.dispatch import Answer, failure_of
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.handlers import NEWER_FILE, whole_sentences
@@ -40,6 +42,11 @@ def refused(worker: EngineWorker, **params: Any) -> str:
     assert answer.json["error"]["type"] == "VALIDATION"
     assert answer.json["error"]["retryable"] is False
     return str(answer.json["error"]["message"])
+
+
+def test_a_call_without_arguments_asks_what_a_program_asks_by_default() -> None:
+    arguments = KbxSearch.model_validate({"query": "rope"})
+    assert SearchRequest(**arguments.model_dump()) == SearchRequest("rope")
 
 
 def test_results_are_ranked_and_name_their_location(demo: EngineWorker) -> None:

@@ -115,10 +115,15 @@ def test_a_few_calls_of_every_tool_tell_nothing(bases: tuple[KnowledgeBase, ...]
     assert answers_differ(bases, some) == []
 
 
+def test_the_state_of_the_index_names_no_hidden_page(bases: tuple[KnowledgeBase, ...]) -> None:
+    for public in (kb.public for kb in bases):
+        assert public.status().stale == public.overview().stale == ()
+
+
 def test_resources_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:
     one, other = (list_page(kb, 0) for kb in bases)
     assert one == other
-    for uri, _, _ in one[0]:
+    for uri in (resource["uri"] for resource in one[0]):
         assert read_resource(bases[0], uri) == read_resource(bases[1], uri)
 
 

@@ -53,11 +53,11 @@ async def test_both_lists_are_those_of_a_search_with_their_settings(demo: Path) 
             rise = row.rank - after.index(path) - 1 if path in after else None
             expected = "lost" if rise is None else f"▲{rise}" if rise > 0 else f"▼{-rise}"
             assert shown(driver).moves[path] == (expected if rise != 0 else "")
-        view = shown(driver)
-        assert len(view.lost) == len(set(before) - set(after)) > 0
-        assert all(reason.reason for reason in (*view.lost, *view.gained))
+        both = shown(driver).comparison
+        assert len(both.lost) == len(set(before) - set(after)) > 0
+        assert all(reason.reason for reason in (*both.lost, *both.gained))
         await driver.until_shown(SettingsLine, "A two-pass, alpha .50, threshold .50", "B flat")
-        await driver.until_shown(LostAndGained, "Lost", view.lost[0].title, "Gained")
+        await driver.until_shown(LostAndGained, "Lost", both.lost[0].title, "Gained")
         first, second = (row.before for row in rows.rows[:2])
         assert first is not None
         assert second is not None
@@ -99,7 +99,7 @@ async def test_another_preset_and_fast_search_keep_evidence_of_their_own(demo: P
         assert len(watched.queries) == retrieved + 2  # B by words, and A by meaning too
         await driver.press("m")
         await driver.until(lambda: shown(driver).after.startswith("two-pass"))
-        assert not shown(driver).lost
+        assert not shown(driver).comparison.lost
         await driver.press("M")
         await driver.until(lambda: shown(driver).after.endswith("ranking of the seed"))
         assert [row.before.path for row in rows.rows if row.before] == before

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.experts.expert_ranking import Expert, Receipt
-from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, TopicRow, half_life_at, slider_value
+from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine, expert_line
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -40,7 +40,7 @@ async def test_topics_with_experts_are_suggested(demo: Path) -> None:
         await driver.press("f3")
         await driver.until_shown(ExpertList, "choose one below", "migration")
         rows = expert_list(driver).rows
-        row = next(n for n, each in enumerate(rows) if each == TopicRow("migration"))
+        row = next(n for n, each in enumerate(rows) if each == "migration")
         await driver.press("down", *("j" for _ in range(row)), "enter")
         await driver.until(lambda: "Platform" in names(driver))
         assert driver.app.screen.query_one(TopicLine).value == "migration"

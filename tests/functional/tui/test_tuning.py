@@ -12,7 +12,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.number_slider import NumberSlider, SliderLayout
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,
@@ -254,7 +254,7 @@ async def test_slider_is_clicked_and_dragged_with_the_mouse() -> None:
     app = SliderApp()
     async with app.run_test(size=(50, 16)) as pilot:
         slider = app.query_one(NumberSlider)
-        layout = SliderLayout.of(slider.size.width, slider.label, slider.ends)
+        layout = slider.layout_for(slider.size.width)
         await pilot.mouse_down(slider, offset=(layout.start, 0))
         await pilot.pause()
         assert slider.value == 0.0

@@ -87,7 +87,7 @@ async def test_visitor_reads_all_modes_and_changes_nothing(judged_demo: Path) ->
         await visit.press("escape", "8")
         await visit.until(lambda: isinstance(visit.app.screen, Tune))
         tune = visit.explore.session.tune
-        await visit.until(lambda: tune.curve is not None and tune.past_queries.total == 1)
+        await visit.until(lambda: tune.curve is not None and tune.past_total == 1)
         await visit.press("9")
         await visit.until(lambda: visit.explore.session.index.overview is not None)
         assert await visit.notice_for("R") == READ_ONLY

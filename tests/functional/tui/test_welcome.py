@@ -175,8 +175,7 @@ async def test_recent_bases_come_first(tmp_path: Path) -> None:
 async def test_recent_bases_can_be_forgotten_and_put_back(tmp_path: Path) -> None:
     roots = [write_vault(tmp_path / name) for name in ("one", "two")]
     state = AppState()
-    state.user.bases = [str(root) for root in roots]
-    state.save_user()
+    state.note_bases(roots)
     async with starting(None, NARROW) as driver:
         choices = driver.app.screen.query_one(ChoiceList)
         await driver.until_focused(ChoiceList)

@@ -21,7 +21,7 @@ class Visit(Driver):
         super().__init__(app, pilot, Watched())
         self.told: list[dict[str, object]] = []
         """The messages to the page, the newest last."""
-        app.connect(self.told.append)
+        app.tell = self.told.append
 
     @property
     def here(self) -> StatusLine:

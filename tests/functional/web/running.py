@@ -142,6 +142,13 @@ class Page:
         return self.socket.close_code
 
 
+async def leave(*pages: Page) -> None:
+    """End the sessions of these pages, so that others have room."""
+    for page in pages:
+        await page.type("leave!")
+        await page.closed()
+
+
 class Visitor:
     """A browser that has used a link."""
 

@@ -11,7 +11,15 @@ from yarl import URL
 
 from kbx_tui.user_files import logger
 from kbx_tui.web.browser_session import Closing
-from tests.functional.web.running import SECONDS, SHORT, Page, Running, stranger, visitor
+from tests.functional.web.running import (
+    SECONDS,
+    SHORT,
+    Page,
+    Running,
+    leave,
+    stranger,
+    visitor,
+)
 from tests.waiting import until
 
 ROUTES = ("", "static/app.js", "socket", "nothing/here")
@@ -165,9 +173,7 @@ async def test_a_flood_of_sockets_leaves_room_for_the_sessions_that_are_open(
         assert await refused.closed() == Closing.REFUSED
         await page.type("and now?")
         await page.until("typed:and now?")
-        for each in (page, *pages):
-            await each.type("leave!")
-            await each.closed()
+        await leave(page, *pages)
 
 
 @pytest.mark.parametrize("library", ["aiohttp", "asyncio"])
@@ -199,8 +205,7 @@ async def test_an_oversized_frame_closes_the_socket(served: Running) -> None:
         again = await known.open(page.session)
         assert again.resumed
         assert "typed:x" not in page.output.decode()
-        await again.type("leave!")
-        await again.closed()
+        await leave(again)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +226,7 @@ async def test_a_message_that_no_page_sends_closes_the_socket(
         again = await known.open(page.session)
         await again.until("kbx_redraw")
         assert "message:" not in page.output.decode()
-        await again.type("leave!")
-        await again.closed()
+        await leave(again)
 
 
 async def test_a_socket_that_opens_no_session_is_closed(served: Running) -> None:
@@ -293,15 +297,12 @@ async def test_a_session_belongs_to_the_visitor_who_opened_it(served: Running) -
         guesses = [page.session[:-1] + "A", "", "0" * 43, page.session.lower(), "../", "x" * 9_000]
         async with page.staying():
             for guess in guesses:
-                await stolen.type("leave!")
-                await stolen.closed()
+                await leave(stolen)
                 stolen = await thief.open(guess)
                 assert not stolen.resumed
         await page.type("mine")
         assert "typed:mine" in await page.until("typed:mine")
-        for each in (page, stolen):
-            await each.type("leave!")
-            await each.closed()
+        await leave(page, stolen)
 
 
 async def test_cookies_are_hidden_from_scripts_and_from_other_sites(served: Running) -> None:
@@ -340,8 +341,7 @@ async def test_a_process_gets_none_of_the_secrets_of_the_server(
         assert "secret" not in environment.values()
         assert environment["COLUMNS"] == "100"
         assert environment["ROWS"] == "40"
-        await page.type("leave!")
-        await page.closed()
+        await leave(page)
 
 
 async def test_a_crash_ends_one_session_alone(served: Running) -> None:
@@ -353,6 +353,4 @@ async def test_a_crash_ends_one_session_alone(served: Running) -> None:
         await page.until("typed:alive?")
         fresh = await other.open(crashing.session)
         assert not fresh.resumed
-        for each in (page, fresh):
-            await each.type("leave!")
-            await each.closed()
+        await leave(page, fresh)

@@ -14,15 +14,8 @@ import pytest
 
 from kbx_tui.web.app_process import SOCKET
 from kbx_tui.web.browser_session import Closing
-from tests.functional.web.running import SHORT, Page, Running, running, visitor
+from tests.functional.web.running import SHORT, Page, Running, leave, running, visitor
 from tests.waiting import until
-
-
-async def leave(*pages: Page) -> None:
-    """End the sessions of these pages, so that others have room."""
-    for page in pages:
-        await page.type("leave!")
-        await page.closed()
 
 
 async def test_a_new_page_starts_a_process_with_its_size_scheme_and_query(served: Running) -> None:

@@ -114,7 +114,6 @@ WRITES: dict[str, Call] = {
     "tuner.take_snapshot": lambda kb: kb.tuner.take_snapshot(kb.tuning(alpha=0.2)),
     "tuner.snapshots.add": lambda kb: kb.tuner.snapshots.add(kb.tuner.snapshots.read()[0]),
     "tuner.snapshots.remove": lambda kb: kb.tuner.snapshots.remove(kb.tuner.snapshots.read()[0]),
-    "tuner.snapshots.restore": lambda kb: kb.tuner.snapshots.restore(kb.tuner.snapshots.read()[0]),
     "queries.forget": lambda kb: kb.queries.forget(),
     "queries.save": lambda kb: kb.queries.save("other", "migration"),
     "queries.remove": lambda kb: kb.queries.remove("mine"),

@@ -31,35 +31,27 @@ class TaskFailed(Exception):
 
 
 class FakeResult:
-    def __init__(
-        self, worker: RayWorker, state: Any, name: str, arguments: tuple[Any, ...]
-    ) -> None:
-        self.worker, self.state, self.name, self.arguments = worker, state, name, arguments
+    def __init__(self, worker: RayWorker, name: str, arguments: tuple[Any, ...]) -> None:
+        self.worker, self.name, self.arguments = worker, name, arguments
         self.result: Any = None
-
-    def is_ready(self) -> bool:
-        return self.result is not None or self.state.is_dead
 
     def finish(self) -> None:
         try:
             self.result = getattr(self.worker, self.name)(*self.arguments)
-        except ActorDied:
-            self.state.is_dead = True
+        except ActorDied as error:
+            self.result = error
         except Exception as error:
             self.result = TaskFailed(error)
 
 
 class FakeRay:
-    """Runs a task when its result is waited for, the last one first.
-
-    A task that raises ActorDied ends its worker: what that has not finished raises it, too.
-    """
+    """Runs a task when its result is waited for, the last one first."""
 
     exceptions = SimpleNamespace(RayActorError=ActorDied)
 
     def __init__(self) -> None:
         self.started = 0
-        self.most_ready: int | None = None
+        self.is_running = True
 
     def remote(self, **_: Any) -> Callable[[type[RayWorker]], Any]:
         return lambda worker_class: SimpleNamespace(remote=lambda model: self.start(worker_class))
@@ -67,31 +59,25 @@ class FakeRay:
     def start(self, worker_class: type[RayWorker]) -> Any:
         self.started += 1
         worker = worker_class("bundled")
-        state = SimpleNamespace(is_dead=False)
 
         def method(name: str) -> Any:
-            return SimpleNamespace(
-                remote=lambda *arguments: FakeResult(worker, state, name, arguments)
-            )
+            return SimpleNamespace(remote=lambda *arguments: FakeResult(worker, name, arguments))
 
         return SimpleNamespace(facts=method("facts"), run=method("run"))
 
     def wait(
         self, references: list[FakeResult], num_returns: int = 1, timeout: float = 0
     ) -> tuple[list[FakeResult], list[FakeResult]]:
-        if not any(reference.is_ready() for reference in references):
+        if self.is_running and not any(reference.result for reference in references):
             references[-1].finish()
-        ready = [reference for reference in references if reference.is_ready()]
-        return ready[: self.most_ready], []
+        return [reference for reference in references if reference.result is not None], []
 
     def nodes(self) -> list[dict[str, bool]]:
-        return [{"Alive": False}]
+        return [{"Alive": self.is_running}]
 
     def get(self, reference: FakeResult) -> Any:
         if isinstance(reference.result, Exception):
             raise reference.result
-        if reference.result is None:
-            raise ActorDied("The actor died unexpectedly")
         return reference.result
 
 
@@ -117,19 +103,6 @@ def two_workers(notices: list[str] | None = None) -> Iterator[Workers]:
 
 def double(_: Embedder, number: int) -> int:
     return 2 * number
-
-
-def dying(at: int, deaths: int) -> Callable[[Embedder, int], int]:
-    """A task that ends its worker at a number so many times."""
-    left = [deaths]
-
-    def task(embedder: Embedder, number: int) -> int:
-        if number == at and left[0]:
-            left[0] -= 1
-            raise ActorDied
-        return double(embedder, number)
-
-    return task
 
 
 def numbers(batches: Iterator[list[tuple[int, int]]]) -> list[tuple[int, int]]:
@@ -167,23 +140,12 @@ def test_nothing_starts_without_an_input(ray: FakeRay) -> None:
     assert ray.started == 0
 
 
-@pytest.mark.parametrize("ordered", [True, False])
-def test_tasks_of_a_dead_worker_are_finished_by_another(ray: FakeRay, ordered: bool) -> None:
-    with two_workers() as workers:
-        results = numbers(workers.map(dying(at=7, deaths=2), range(20), ordered=ordered))
-    assert sorted(results) == EXPECTED
-    assert ray.started == 4
-
-
-def test_tasks_of_a_dead_worker_may_fail_one_after_the_other(ray: FakeRay) -> None:
-    ray.most_ready = 1
-    with two_workers() as workers:
-        assert sorted(numbers(workers.map(dying(3, 1), range(20)))) == EXPECTED
-
-
 def test_task_at_which_workers_die_again_and_again_is_an_error(ray: FakeRay) -> None:
+    def dies(_: Embedder, number: int) -> int:
+        raise ActorDied("The actor died unexpectedly")
+
     with two_workers() as workers, pytest.raises(EngineFault, match="3 workers died at the same"):
-        numbers(workers.map(dying(at=7, deaths=9), range(20)))
+        numbers(workers.map(dies, range(20)))
 
 
 def test_error_of_a_task_is_raised_as_it_is(ray: FakeRay) -> None:
@@ -225,9 +187,8 @@ def test_workers_that_cannot_start_are_an_error(
         numbers(workers.map(double, [1]))
 
 
-def test_ray_that_has_ended_is_an_error(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ray_workers, "LOOK_SECONDS", 0.0)
-    ray.most_ready = 0
+def test_ray_that_has_ended_is_an_error(ray: FakeRay) -> None:
+    ray.is_running = False
     with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
         numbers(workers.map(double, [1]))
 

@@ -9,7 +9,15 @@ import pytest
 
 from kbx_tui.editing import journal
 from kbx_tui.editing.file_edits import FileEdit, undo, write_files
-from kbx_tui.editing.journal import FOLDER, PENDING, StagedChange, finish_interrupted
+from kbx_tui.editing.journal import (
+    FOLDER,
+    PENDING,
+    JournalEntry,
+    StagedChange,
+    begin,
+    finish_interrupted,
+    smallest_change,
+)
 from kbx_tui.errors import RecordDamaged, WriteFault
 from tests.unit.editing.two_pages import (
     AFTER,
@@ -228,6 +236,18 @@ def test_pending_record_of_a_path_outside_the_base_is_set_aside(tmp_path: Path) 
     assert len(said) == 1
     assert (tmp_path / "victim.md").read_bytes() == BEFORE
     assert pages(root) == after
+
+
+@pytest.mark.parametrize(
+    "path", ["memory/../.git/hooks/new.md", ".claude/commands/new.md", f"{'d/' * 1_500}new.md"]
+)
+def test_a_record_from_elsewhere_writes_only_pages(tmp_path: Path, path: str) -> None:
+    lay_out(tmp_path, {PAGE: BEFORE})
+    entry = JournalEntry(1, "2026-01-01 00:00:00", "a", (smallest_change(path, None, b"new"),))
+    begin(tmp_path, entry)
+    assert finish_interrupted(tmp_path) == ()
+    assert [file.name for file in tmp_path.rglob("*.md")] == ["ada.md"]
+    assert write_files(tmp_path, [FileEdit(PAGE, BEFORE, AFTER)], "b").paths == (PAGE,)
 
 
 def test_nothing_is_written_through_a_link_in_place_of_a_temporary_file(tmp_path: Path) -> None:

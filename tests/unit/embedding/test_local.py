@@ -1,5 +1,6 @@
 """The bundled model without fastembed: bit-identical as int8, nearly identical as float32."""
 
+import ctypes
 import gc
 import json
 import random
@@ -158,6 +159,26 @@ def test_multi_threaded_session_is_freed_with_its_embedder(sessions: Sessions) -
     del embedder
     gc.collect()
     assert session() is None
+
+
+class MallocInfo(ctypes.Structure):
+    _fields_ = (("sizes", ctypes.c_size_t * 10),)
+
+    @classmethod
+    def bytes_in_use(cls) -> int:
+        if (mallinfo := getattr(ctypes.CDLL(None), "mallinfo2", None)) is None:
+            pytest.skip("only glibc says how much is in use")
+        mallinfo.restype = cls
+        sizes = mallinfo().sizes
+        return int(sizes[4] + sizes[7])  # mapped on their own, and in heaps
+
+
+def test_a_model_keeps_no_memory_of_the_batches_it_ran(int8: PooledModel) -> None:
+    list(int8.query_embed(["short"]))
+    before = MallocInfo.bytes_in_use()
+    for count in (2, 3, 4):
+        list(int8.passage_embed(["word " * 600] * count, batch_size=count))
+    assert MallocInfo.bytes_in_use() - before < 10_000_000
 
 
 POOLED_TEXTS: list[str] = json.loads(

@@ -103,7 +103,7 @@ def test_sweep_reports_the_judged_share_of_each_value() -> None:
         measure([PERSON, TOPIC], FakeRetrieval(), replace(Tuning(), alpha=alpha), base="b")
         for alpha in (0.0, 1.0)
     )
-    assert swept.judged == tuple(group_metrics(run)[-1].judged for run in runs)
+    assert swept.judged == tuple([*group_metrics(run)][-1].judged for run in runs)
     assert swept.judged == pytest.approx((2 / 3, 1 / 3))
 
 

@@ -14,6 +14,7 @@ from kbx_tui.knowledge.obsidian_vault import (
     FileLookup,
     VaultSettings,
     file_name_of,
+    obsidian_address,
     read_vault_settings,
 )
 
@@ -102,14 +103,14 @@ def test_a_name_is_a_date_in_the_format_of_the_vault(
     assert date_in_format(name, moment_format) == date
 
 
-def test_settings_are_read_again_only_when_they_changed(
+def test_address_of_a_note_needs_no_settings_and_changed_ones_are_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, {"app.json": {"attachmentFolderPath": "Files"}})
-    first = read_vault_settings(tmp_path)
+    assert read_vault_settings(tmp_path) is not None
     with monkeypatch.context() as patch:
         patch.setattr("os.open", None)
-        assert read_vault_settings(tmp_path) == first
+        assert obsidian_address(tmp_path, "a.md").endswith("&file=a.md")
     write(tmp_path, {"app.json": {"attachmentFolderPath": "Other files"}})
     changed = read_vault_settings(tmp_path)
     assert changed is not None

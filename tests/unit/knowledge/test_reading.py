@@ -515,3 +515,22 @@ def test_comments_templates_and_mathematics_hold_no_links(
 )
 def test_entities_and_reference_links_in_headings_are_read(text: str, title: str) -> None:
     assert page(text).title == title
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("Attendees: Ines Roth, Bo Chan", ["Ines Roth", "Bo Chan"]),
+        ("- **Participants:** Ines Roth and Bo", ["Ines Roth", "Bo"]),
+        ("Teilnehmer: Jürg Steiner; Ines Roth", ["Jürg Steiner", "Ines Roth"]),
+        ("出席者：田中 洋子", ["田中 洋子"]),
+        ("Present: Ines, Bo", ["Ines", "Bo"]),
+        ("Present: Vase", []),
+        ("Participants: none so far, but we hope", []),
+        ("Attendees: [[Ines Roth]]", []),
+        (12 * "\n" + "Attendees: Ines Roth", []),
+    ],
+)
+def test_line_at_the_top_names_attendees(line: str, names: list[str]) -> None:
+    document = parse_document("a.md", f"# Meeting\n\n{line}\n\nWe met.\n".encode())
+    assert [attendee.name for attendee in document.attendees] == names

@@ -45,6 +45,7 @@ def snapshot_of(paths: Sequence[str], entities: Sequence[Entity] = (), **columns
         "kinds": ("note",) * len(paths),
         "tags": ((),) * len(paths),
         "attendees": ("[]",) * len(paths),
+        "versions": np.full(len(paths), b"1"),
         **columns,
     }
     return Snapshot(

@@ -1,4 +1,4 @@
-"""The cache evicts the least recently used and expired entries."""
+"""The cache evicts the least recently used entries."""
 
 from kbx_tui.search.lru_cache import LruCache
 
@@ -10,16 +10,6 @@ def test_least_recently_used_is_evicted_first() -> None:
     assert cache.get("a") == 1
     cache.put("c", 3)
     assert (cache.get("a"), cache.get("b"), cache.get("c"), len(cache)) == (1, None, 3, 2)
-
-
-def test_values_expire() -> None:
-    now = [0.0]
-    cache: LruCache[str, int] = LruCache(2, seconds=60.0, clock=lambda: now[0])
-    cache.put("a", 1)
-    now[0] = 60.0
-    assert cache.get("a") == 1
-    now[0] = 60.5
-    assert cache.get("a") is None
 
 
 def test_values_can_be_dropped() -> None:

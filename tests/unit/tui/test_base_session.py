@@ -1,7 +1,5 @@
 """The session of one open base, on a fake engine."""
 
-import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,9 +10,7 @@ from kbx_tui.config import Settings
 from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.tui.base_session import BaseSession
 from tests.session_host import RecordingHost
-
-PATIENCE = 10.0
-"""Seconds until a test gives up waiting."""
+from tests.waiting import until
 
 
 class UncountableEngine:
@@ -58,13 +54,6 @@ class UncountableEngine:
 
     def close(self) -> None:
         pass
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait until `condition` holds."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.001)
 
 
 async def test_new_index_is_searched_even_if_it_cannot_be_counted() -> None:

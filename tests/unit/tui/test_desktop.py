@@ -8,7 +8,7 @@ import pytest
 from kbx_tui.tui.terminal_app import (
     ClipboardProgram,
     clipboard_programs,
-    copy,
+    copy_text,
     edit_command,
     may_take_text,
 )
@@ -65,15 +65,16 @@ def test_the_first_program_that_takes_the_text_is_named(tmp_path: Path) -> None:
         ClipboardProgram("a file", ("tee", str(taken))),
         ClipboardProgram("another", ("true",)),
     ]
-    assert copy("Grüße\n- zwei", programs, terminal_takes_text=True) == ("a file", "")
+    said = copy_text("line", "Grüße\n- zwei", programs, terminal_takes_text=True)
+    assert said == "copied line to a file: Grüße\n- zwei"
     assert taken.read_text(encoding="utf-8") == "Grüße\n- zwei"
-    place, remark = copy("x", programs[:2], terminal_takes_text=True)
-    assert (place, remark) == (
-        "the terminal's clipboard",
-        "if it does not paste, install wl-copy, xclip or xsel",
+    install = "install wl-copy, xclip or xsel"
+    assert copy_text("path", "x", programs[:2], terminal_takes_text=True) == (
+        f"copied path to the terminal's clipboard: x (if it does not paste, {install})"
     )
-    place, remark = copy("x", programs[:2], terminal_takes_text=False)
-    assert (place, remark[:31]) == ("", "this terminal has no clipboard:")
+    assert copy_text("path", "x", programs[:2], terminal_takes_text=False) == (
+        f"not copied: this terminal has no clipboard: {install}; the path is: x"
+    )
 
 
 FILE = Path("/kb/a b.md")

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbx_tui.index.arrays import Versions
 from kbx_tui.index.tables import text_hash
 from kbx_tui.index.text_columns import (
     BLOCK,
@@ -16,12 +17,10 @@ from kbx_tui.index.text_columns import (
     TextLists,
 )
 from kbx_tui.index.versions import (
-    VersionColumn,
     are_among,
     count_differing,
     have_same_versions,
     rows_of_versions,
-    version_array,
 )
 
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=9)
@@ -100,6 +99,10 @@ def test_many_texts_are_read_in_order_whatever_their_lengths(texts: list[str]) -
 
 
 # Hashes, as real versions are: sums of shorter texts may be equal though the texts differ.
+def version_array(versions: list[str]) -> Versions:
+    return np.array(versions, np.bytes_)
+
+
 different = st.lists(st.sampled_from([text_hash(letter) for letter in "abcdefgh"]), unique=True)
 
 
@@ -121,11 +124,6 @@ def test_the_same_versions_in_another_order_are_the_same(
         other = array.copy()
         other[0] = b"z" * 32
         assert not have_same_versions(array, other)
-
-
-def test_versions_are_texts() -> None:
-    versions = VersionColumn(version_array(["a", "b"]))
-    assert (list(versions), versions[1], versions[:1]) == (["a", "b"], "b", ("a",))
 
 
 @given(different, different)

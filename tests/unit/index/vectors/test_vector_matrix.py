@@ -64,24 +64,12 @@ def test_approximate_cosines_are_within_the_error_bound(seed: int) -> None:
     query = random.standard_normal(DIMENSION).astype(np.float32)
     query *= random.random(dtype=np.float32) / np.linalg.norm(query)
     rows = np.sort(random.choice(DOCUMENTS, 300, replace=False))
-    approximate = VECTORS.approximate_cosine(query, rows)
+    approximate, error_bound = VECTORS.approximate_cosine(query, rows)
     exact = VECTORS.best_cosine(query[None], np.ones(DOCUMENTS, np.bool_))[0, rows]
-    np.testing.assert_array_equal(np.isnan(approximate.cosine), np.isnan(exact))
-    largest_error = np.nanmax(np.abs(approximate.cosine - exact))
-    assert largest_error <= approximate.error_bound <= 0.02
+    np.testing.assert_array_equal(np.isnan(approximate), np.isnan(exact))
+    assert np.nanmax(np.abs(approximate - exact)) <= error_bound <= 0.02
     few = np.sort(random.choice(len(rows), 40, replace=False))
-    exact_of_few = VECTORS.best_cosine_of(query, rows[few], approximate)
-    np.testing.assert_array_equal(exact_of_few, exact[few])
-
-
-def test_approximate_cosines_leave_few_chunks_that_may_be_best() -> None:
-    approximate = VECTORS.approximate_cosine(QUERIES[0], SEGMENT.document_rows)
-    flags = approximate.parts[0].may_be_best(
-        np.arange(CHUNKS), SEGMENT.stored.starts[:-1], SEGMENT.chunk_counts()
-    )
-    counts = np.add.reduceat(flags, SEGMENT.stored.starts[:-1], dtype=np.int64)
-    assert counts.min() == 1
-    assert counts.sum() < 2 * len(counts) < CHUNKS
+    np.testing.assert_array_equal(VECTORS.best_cosine_of(query, rows[few]), exact[few])
 
 
 def unit_vectors(count: int) -> np.typing.NDArray[np.float32]:
@@ -127,12 +115,10 @@ def test_documents_in_two_segments_have_the_same_cosines_as_in_one(seed: int) ->
     everything = np.ones(DOCUMENTS, np.bool_)
     np.testing.assert_array_equal(vectors.best_cosine(QUERIES, everything), ALL_COSINES)
     some = np.sort(random.choice(DOCUMENTS, 90, replace=False))
-    approximate = vectors.approximate_cosine(QUERIES[1], some)
+    np.testing.assert_array_equal(vectors.best_cosine_of(QUERIES[1], some), ALL_COSINES[1, some])
     np.testing.assert_array_equal(
-        vectors.best_cosine_of(QUERIES[1], some, approximate), ALL_COSINES[1, some]
-    )
-    np.testing.assert_array_equal(
-        approximate.cosine, VECTORS.approximate_cosine(QUERIES[1], some).cosine
+        vectors.approximate_cosine(QUERIES[1], some)[0],
+        VECTORS.approximate_cosine(QUERIES[1], some)[0],
     )
     with_vectors = some[some % 7 > 0][:9]
     np.testing.assert_array_equal(

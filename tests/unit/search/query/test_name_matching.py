@@ -265,30 +265,6 @@ def test_first_name_that_is_an_ordinary_word_is_named_alone_or_in_a_list(
     assert {entity for entity, match in found(query).items() if match.named} == named
 
 
-WORDS = ("what", "did", "Navdeep", "Bains", "Grace", "Stein", "say", "on", "Data", "Flow")
-
-
-@given(st.lists(st.sampled_from(WORDS)))
-def test_full_names_are_a_subset_of_all_matches(words: list[str]) -> None:
-    query = " ".join(words)
-    full, all_matches = NAMES.find_full_names(query), NAMES.find(query)
-    spans = {(match.entity, match.start, match.end) for match in all_matches}
-    assert {(match.entity, match.start, match.end) for match in full} <= spans
-
-
-@given(st.lists(st.sampled_from(WORDS)), st.lists(st.sampled_from(WORDS)))
-def test_all_matches_do_not_depend_on_full_names_found_before(
-    words: list[str], others: list[str]
-) -> None:
-    query, fresh = " ".join(words), NameMatcher.of(ENTITIES).find(" ".join(words))
-    full = NAMES.find_full_names(query)
-    before = list(full)
-    assert NAMES.find(query) == fresh
-    assert full == before
-    NAMES.find_full_names(" ".join(others))
-    assert NAMES.find(query) == NAMES.find(query) == fresh
-
-
 BILL = (
     person("Bill Blair"),
     person("Ada Young"),

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from kbx_tui.search.results.snippets import (
     PASSAGE_LENGTH,
     RERANKED_LENGTH,
+    PassageSource,
     WantedWords,
-    make_snippet,
     match_spans,
-    passage_to_rerank,
     topic_stems,
     wanted_words,
 )
@@ -19,7 +18,7 @@ from kbx_tui.search.results.text_words import lower_in_place
 
 @given(st.text(max_size=600), st.text(max_size=60))
 def test_snippet_is_one_line_and_contains_its_matches(body: str, query: str) -> None:
-    snippet = make_snippet(body, 1, query)
+    snippet = PassageSource(body, 1, query).snippet()
     assert len(snippet.text) <= PASSAGE_LENGTH
     assert "\n" not in snippet.text
     for start, end in snippet.matches:
@@ -29,7 +28,7 @@ def test_snippet_is_one_line_and_contains_its_matches(body: str, query: str) -> 
 
 def test_passage_with_most_words_wins() -> None:
     body = "A budget.\n\n" + "Nothing here. " * 40 + "\n\nThe budget of the migration grew.\n"
-    snippet = make_snippet(body, 10, "migration budget")
+    snippet = PassageSource(body, 10, "migration budget").snippet()
     assert snippet.text == "The budget of the migration grew."
     assert [snippet.text[a:b] for a, b in snippet.matches] == ["budget", "migration"]
     assert snippet.line_start == 14
@@ -64,7 +63,7 @@ Bob: Fine with me.
 )
 def test_the_heading_above_a_passage_counts_for_it(query: str, typed: str, shown: str) -> None:
     wanted = wanted_words(query, typed or query, idf=lambda word: 1.0)
-    snippet = make_snippet(TRANSCRIPT, 1, query, wanted=wanted)
+    snippet = PassageSource(TRANSCRIPT, 1, query, wanted=wanted).snippet()
     assert snippet.text.removeprefix("- ").startswith(shown)
     assert TRANSCRIPT.split("\n")[snippet.line_start - 1].removeprefix("- ").startswith(shown)
 
@@ -73,16 +72,18 @@ def test_rare_words_and_meaning_choose_the_passage() -> None:
     body = f"The ferry and the crew.\n\n{'x' * 250}\n\nThe manifest of the ferry.\n"
     rarity = {"ferri": 0.5, "crew": 1.0, "manifest": 4.0}
     wanted = wanted_words("ferry crew manifest", "", rarity.__getitem__)
-    assert make_snippet(body, 1, "ferry crew manifest", wanted=wanted).line_start == 5
+    assert PassageSource(body, 1, "ferry crew manifest", wanted=wanted).snippet().line_start == 5
     likely = [1, 5], [0.9, 0.1]
-    near = make_snippet(body, 1, "ferry crew manifest", wanted=wanted, cosines=likely)
+    near = PassageSource(body, 1, "ferry crew manifest", wanted=wanted, cosines=likely).snippet()
     assert near.line_start == 1
 
 
 def test_a_passage_far_from_the_query_in_meaning_is_shown_if_it_alone_has_a_word() -> None:
     body = "Nothing.\n\nThe ferry.\n"
     wanted = WantedWords({"ferri": 0.01, "crew": 9.0})
-    snippet = make_snippet(body, 1, "ferry crew", wanted=wanted, cosines=([1, 3], [0.3, -0.4]))
+    snippet = PassageSource(
+        body, 1, "ferry crew", wanted=wanted, cosines=([1, 3], [0.3, -0.4])
+    ).snippet()
     assert snippet.line_start == 3
 
 
@@ -91,27 +92,29 @@ def test_the_best_passage_is_found_in_whatever_section_it_is() -> None:
     lines, cosines = [1, 4, 7, 10, 13, 16], [0.1, 0.2, 0.3, 0.4, 0.9, 0.2]
     for read in ("ferry", "crew", "ferry crew"):
         wanted = WantedWords(dict.fromkeys(topic_stems(read), 1.0))
-        found = make_snippet("".join(parts), 1, read, wanted=wanted, cosines=(lines, cosines))
+        found = PassageSource(
+            "".join(parts), 1, read, wanted=wanted, cosines=(lines, cosines)
+        ).snippet()
         assert found.line_start == (15 if read == "ferry" else 12)
 
 
 def test_the_title_does_not_hide_the_passage_that_has_the_word() -> None:
     body = "# Ferry rollback\n\nFirst of all.\n\n## Plan\n\nThen.\n\nThe rollback takes a day.\n"
-    assert make_snippet(body, 1, "rollback").text == "The rollback takes a day."
+    assert PassageSource(body, 1, "rollback").snippet().text == "The rollback takes a day."
 
 
 def test_words_of_the_title_lead_to_no_section() -> None:
     body = "# Ferry plan\n\nThe plan of the ferry.\n\n## Ferry plan B\n\nThe ferry plan again.\n"
-    assert make_snippet(body, 1, "ferry plan").line_start == 3
+    assert PassageSource(body, 1, "ferry plan").snippet().line_start == 3
 
 
 def test_a_heading_without_text_is_shown_itself() -> None:
     body = "# Harbour\n\nText.\n\n## Ferry\n"
-    assert make_snippet(body, 1, "ferry").line_start == 5
+    assert PassageSource(body, 1, "ferry").snippet().line_start == 5
 
 
 def test_heading_with_a_match_is_complete() -> None:
-    assert make_snippet("# About Gardens\n", 1, "gardens").heading == "About Gardens"
+    assert PassageSource("# About Gardens\n", 1, "gardens").snippet().heading == "About Gardens"
 
 
 @pytest.mark.parametrize(
@@ -123,13 +126,13 @@ def test_heading_with_a_match_is_complete() -> None:
     ],
 )
 def test_inflected_words_match(body: str, query: str, marked: list[str]) -> None:
-    snippet = make_snippet(body, 1, query)
+    snippet = PassageSource(body, 1, query).snippet()
     assert [snippet.text[a:b] for a, b in snippet.matches] == marked
     assert sorted(snippet.forms) == sorted(marked)
 
 
 def test_text_below_a_heading_is_preferred_to_the_heading() -> None:
-    snippet = make_snippet("# Rollbacks\n\nA rollback puts it back.\n", 1, "rollback")
+    snippet = PassageSource("# Rollbacks\n\nA rollback puts it back.\n", 1, "rollback").snippet()
     assert (snippet.heading, snippet.text) == ("Rollbacks", "A rollback puts it back.")
 
 
@@ -144,12 +147,12 @@ def test_text_below_a_heading_is_preferred_to_the_heading() -> None:
     ],
 )
 def test_markup_is_left_out(body: str, shown: str) -> None:
-    assert make_snippet(body, 1, "5032 migration").text == shown
+    assert PassageSource(body, 1, "5032 migration").snippet().text == shown
 
 
 def test_last_word_is_complete() -> None:
     body = "migration " + "extraordinary " * 40
-    assert make_snippet(body, 1, "migration").text.endswith(" extraordinary")
+    assert PassageSource(body, 1, "migration").snippet().text.endswith(" extraordinary")
 
 
 @pytest.mark.parametrize(
@@ -165,15 +168,15 @@ def test_last_word_is_complete() -> None:
     ids=["cut", "sentence", "line", "blank-rest", "ends-with-sentence", "ends-with-quote"],
 )
 def test_a_snippet_knows_whether_it_ends_within_a_sentence(body: str, is_cut: bool) -> None:
-    assert make_snippet(body, 1, "migration").is_cut == is_cut
+    assert PassageSource(body, 1, "migration").snippet().is_cut == is_cut
 
 
 def test_the_best_chunk_is_shown_if_no_word_matches() -> None:
     body = "# Title\n\nFirst.\n\nSecond.\n"
     chunks = [5, 9, 99], [0.2, 0.4, 0.9]  # the last one begins behind what is read
-    assert make_snippet(body, 5, "zzz", cosines=chunks).text.startswith("Second.")
-    assert make_snippet(body, 5, "zzz").text.startswith("First.")
-    assert make_snippet("", 1, "zzz").text == ""
+    assert PassageSource(body, 5, "zzz", cosines=chunks).snippet().text.startswith("Second.")
+    assert PassageSource(body, 5, "zzz").snippet().text.startswith("First.")
+    assert PassageSource("", 1, "zzz").snippet().text == ""
 
 
 @pytest.mark.parametrize(
@@ -189,7 +192,7 @@ def test_the_best_chunk_is_shown_if_no_word_matches() -> None:
     ],
 )
 def test_word_matches_regardless_of_spelling(word: str, query: str) -> None:
-    snippet = make_snippet(f"About {word} here.", 1, query)
+    snippet = PassageSource(f"About {word} here.", 1, query).snippet()
     assert snippet.matches
 
 
@@ -221,7 +224,7 @@ def test_all_words_of_the_query_are_marked(text: str, query: str, marked: list[s
 def test_snippet_marks_the_same_spans_as_match_spans() -> None:
     body = "The budget of the migration grew."
     query = "migration budget"
-    assert make_snippet(body, 1, query).matches == match_spans(body, query)
+    assert PassageSource(body, 1, query).snippet().matches == match_spans(body, query)
 
 
 LETTERS = st.text(st.sampled_from("aAzZ ÄäÖÉéØøßẞİıſΣσςΛλόΌЖжДдǅǈ会“”😀\u0301\ud800"), max_size=60)
@@ -250,15 +253,15 @@ def test_a_reranker_reads_title_heading_and_the_best_passage() -> None:
         "# Herons\n\n" + "Nothing here. " * 200 + "\n\n## Winter\n\nThe blue heron keeps its nest."
     )
     wanted = WantedWords({"blue": 1.0, "nest": 1.0})
-    text = passage_to_rerank("All herons", body, 3, "blue nest", wanted)
+    text = PassageSource(body, 3, "blue nest", wanted).to_rerank("All herons")
     assert text == "All herons\nWinter\nThe blue heron keeps its nest."
 
 
 def test_a_reranker_reads_a_limited_text_of_any_document() -> None:
     wanted = WantedWords({"word": 1.0})
-    text = passage_to_rerank("", "word " * 10_000, 1, "word", wanted)
+    text = PassageSource("word " * 10_000, 1, "word", wanted).to_rerank("")
     assert 900 < len(text) <= RERANKED_LENGTH
-    assert passage_to_rerank("Gone", "", 1, "word", wanted) == "Gone"
+    assert PassageSource("", 1, "word", wanted).to_rerank("Gone") == "Gone"
 
 
 def test_links_are_shown_by_their_labels() -> None:
@@ -266,7 +269,7 @@ def test_links_are_shown_by_their_labels() -> None:
         "See [[notes/plan|the launch plan]], ![[Costs]], [[Budget#^a1]], "
         "[budget sheet](../files/budget.md) and [[launch]] for the launch."
     )
-    snippet = make_snippet(body, 1, "launch notes budget")
+    snippet = PassageSource(body, 1, "launch notes budget").snippet()
     assert snippet.text == (
         "See the launch plan, Costs, Budget, budget sheet and launch for the launch."
     )
@@ -293,15 +296,15 @@ def test_links_are_shown_by_their_labels() -> None:
 def test_tags_and_properties_are_shown_only_where_nothing_is_better(
     body: str, query: str, shown: str
 ) -> None:
-    assert make_snippet(body, 1, query).text == shown
+    assert PassageSource(body, 1, query).snippet().text == shown
 
 
 def test_a_link_that_ends_a_text_is_shown_with_the_sentence_before() -> None:
     body = "# Kimchi\n\nNapa cabbage. Five days at room temperature. [[Fermentation]].\n"
-    snippet = make_snippet(body, 1, "fermentation")
+    snippet = PassageSource(body, 1, "fermentation").snippet()
     assert snippet.text == "Five days at room temperature. Fermentation."
     assert [snippet.text[start:end] for start, end in snippet.matches] == ["Fermentation"]
-    assert make_snippet("Worms dig.\n- [[Soil]]\n", 1, "soil").text == "- Soil"
+    assert PassageSource("Worms dig.\n- [[Soil]]\n", 1, "soil").snippet().text == "- Soil"
 
 
 def test_what_is_new_is_answered_by_the_newest_item_that_still_holds() -> None:
@@ -309,8 +312,11 @@ def test_what_is_new_is_answered_by_the_newest_item_that_still_holds() -> None:
         "# Ada\n\n- [2026-01-02] Reads maps\n- [2026-03-04] Draws maps\n- [2026-03-04] Sells maps\n"
         "- [2026-05-06] ~~Burns maps~~ (superseded: 2026-06-01)\n"
     )
-    assert make_snippet(body, 1, "Ada", is_for_news=True).line_start == 4
-    assert make_snippet("# Ada\n\nReads maps.\n", 1, "Ada", is_for_news=True).line_start == 3
+    assert PassageSource(body, 1, "Ada", is_for_news=True).snippet().line_start == 4
+    assert (
+        PassageSource("# Ada\n\nReads maps.\n", 1, "Ada", is_for_news=True).snippet().line_start
+        == 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -344,5 +350,5 @@ def test_what_is_new_is_answered_by_the_newest_item_that_still_holds() -> None:
 def test_a_passage_begins_at_a_sentence_or_item_and_holds_no_heading(
     body: str, query: str, heading: str, shown: str
 ) -> None:
-    snippet = make_snippet(body, 1, query)
+    snippet = PassageSource(body, 1, query).snippet()
     assert (snippet.heading, snippet.text, snippet.is_cut) == (heading, shown, False)

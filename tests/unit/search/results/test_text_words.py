@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.postings import BEYOND, make_postings
-from kbx_tui.search.results.snippets import make_snippet
+from kbx_tui.search.results.snippets import PassageSource
 from kbx_tui.search.results.text_words import (
     OffsetsOf,
     TextWords,
@@ -52,7 +52,10 @@ def test_a_snippet_is_the_same_with_offsets() -> None:
     offsets_of = offsets_in(body, read=len(body))
     assert offsets_of is not None
     query = "team planning in Lodz"
-    assert make_snippet(body, 1, query, offsets_of=offsets_of) == make_snippet(body, 1, query)
+    assert (
+        PassageSource(body, 1, query, offsets_of=offsets_of).snippet()
+        == PassageSource(body, 1, query).snippet()
+    )
 
 
 @pytest.mark.parametrize("word_stem", ["the", "team_work", "日", "x" * 21])

@@ -168,10 +168,7 @@ def test_parts_of_a_score_differ_by_their_signs() -> None:
     assert score_bar(0.5, 0.25, 0.125, 8) == ("████", "▒▒", "░")
     assert score_bar(0.0, 0.5, 0.0, 8) == ("", "▒▒▒▒", "")
     assert score_bar(0.0, 0.0, 0.0, 8) == ("", "", "")
-
-
-def test_score_that_is_not_zero_is_seen() -> None:
-    assert score_bar(0.001, 0.0, 0.0, 6) == ("▏", "", "")
+    assert score_bar(0.001, 0.0, 0.0, 6) == ("▏", "", "")  # one that is not zero is seen
 
 
 def test_rank_moves_leave_out_new_and_unmoved_documents() -> None:

@@ -10,7 +10,6 @@ from kbx_tui.tui.widgets.number_slider import (
     NOTE_FROM,
     STEPS,
     NumberSlider,
-    SliderLayout,
     cell_of,
     position_at,
 )
@@ -30,7 +29,7 @@ def test_a_click_beside_the_track_stays_in_range(cell: int, track: int) -> None:
 
 @given(st.integers(0, STEPS), st.integers(24, 160))
 def test_the_slider_fits_its_width(position: int, width: int) -> None:
-    layout = SliderLayout.of(width, "threshold", ("entity", "document"))
+    layout = NumberSlider("threshold", 0.9, ends=("entity", "document")).layout_for(width)
     assert layout.start + layout.track <= width
 
 
@@ -38,7 +37,7 @@ def test_the_slider_fits_its_width(position: int, width: int) -> None:
 def test_no_figure_of_the_longest_note_is_cut(width: int) -> None:
     slider = NumberSlider("threshold", 0.9)
     slider.note = metrics_note(ThresholdMetrics(20, 1.0, 1.0))
-    line = "".join(span.text for span in SliderLayout.of(width, "threshold", ("", "")).line(slider))
+    line = "".join(span.text for span in slider.line(width))
     assert "precision 1.00 recall 1.00 o" in line
 
 

@@ -1,0 +1,102 @@
+"""Words of a query that no document has: misspelt ones, with what is meant, and unknown names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from rapidfuzz.distance import OSA
+
+from kbx_tui.index.lexical.bm25 import errors_in
+from kbx_tui.index.lexical.terms import term_of, words_in
+from kbx_tui.knowledge.entity_names import is_common_word
+from kbx_tui.search.evidence.evidence import UnknownName
+from kbx_tui.search.evidence.scores import Flags
+from kbx_tui.search.open_index import IndexGeneration
+from kbx_tui.search.query.query_terms import HINT, NamedQuery
+from kbx_tui.search.query.query_words import VERB_FOLLOWS, QueryWords, has_topic, words_of
+from kbx_tui.search.retrieval.query_dates import QUOTED
+
+FORMS_FROM = 5
+"""Documents that a misspelt word is compared with for each word it may be."""
+_UMLAUT = re.compile("([aou])e")
+_WITH_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})")
+
+
+def corrected(
+    named: NamedQuery, generation: IndexGeneration, flags: Flags, is_token: Callable[[str], bool]
+) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return the misspelt words of a query, each with what is meant, and the query with it.
+
+    Words in quotation marks are searched for as typed, and so are names, unless they are hints that
+    are misspelt. What is meant is looked for in the documents flagged; `is_token` returns whether
+    the model has a token for a word, as it has for most words of its language.
+    """
+    exact = [
+        (match.start, match.end)
+        for match in named.matches
+        if match.signal.kind != "fuzzy" or match.signal.score > HINT
+    ]
+    text = named.text
+    exact += [match.span() for match in QUOTED.finditer(text)]
+    corrections = list[tuple[str, str]]()
+    for word in reversed(words_of(text)):
+        is_exact = any(start <= word.start < end for start, end in exact)
+        if not is_exact and (meant := _meant_by(word.folded, generation, flags, is_token)):
+            corrections.append((word.text, meant))
+            text = text[: word.start] + meant + text[word.end :]
+    return tuple(reversed(corrections)), text
+
+
+def _meant_by(
+    word: str, generation: IndexGeneration, flags: Flags, is_token: Callable[[str], bool]
+) -> str:
+    """Return the word of a document that a folded word is a misspelling of, or nothing.
+
+    A word that a document holds is not misspelt, nor one that the model has a token for. `zuerich`
+    is `Zürich` and `gw217` is `gw-217`, if that is what documents hold.
+    """
+    words, most = generation.words, errors_in(word)
+    if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
+        parted = "-".join(number.groups())
+        return parted if len(words.rows_with_phrase(parted)) else ""
+    if not (word.isalpha() and has_topic([word])) or words.is_held(word):
+        return ""
+    plain = _UMLAUT.sub(r"\1", word)
+    if plain != word and words.is_held(plain):
+        return plain
+    if not most or is_common_word(word) or is_token(word):
+        return ""
+    paths, titles = generation.snapshot.paths, generation.snapshot.titles
+    for term in words.spelled_alike(word):
+        rows = words.rows_holding(term)
+        rows = rows[flags[rows]][:FORMS_FROM].tolist()
+        bodies = generation.bodies.read([paths[row] for row in rows])
+        forms = {
+            (OSA.distance(word, form), form)
+            for row, (body, _) in zip(rows, bodies, strict=True)
+            for form in words_in(f"{titles[row]} {body}")
+            if term_of(form, words.language_of(row)) == term
+        }
+        if forms and min(forms)[0] <= most:
+            return min(forms)[1]
+    return ""
+
+
+def unheard_of(
+    named: NamedQuery, query: QueryWords, generation: IndexGeneration
+) -> Iterator[UnknownName]:
+    """Yield the names that a query asks about, `what did Ada want`, and no document has.
+
+    Meaning finds something for any query, so the answer would seem to be about that person.
+    """
+    spans = [range(match.start, match.end) for match in named.matches]
+    for at, word in enumerate(query.words):
+        is_subject = query.before(at) in VERB_FOLLOWS or (
+            at > 0 and word.is_capitalised and query.is_surely_asked_about(at)
+        )
+        is_name = is_subject and word.text.isalpha() and has_topic([word.folded])
+        if not is_name or is_common_word(word.folded) or generation.words.is_held(word.folded):
+            continue
+        if not any(word.start in span for span in spans):
+            yield UnknownName(word.text, "")

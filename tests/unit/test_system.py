@@ -1,0 +1,27 @@
+"""What the app and servers ask of the system."""
+
+import subprocess
+import sys
+
+import pytest
+
+from kbx_tui.system import usable_cores
+
+ALLOCATE_ON_THREADS = """
+import ctypes, threading
+from kbx_tui.system import limit_heaps
+limit_heaps()
+all_run = threading.Barrier(20)
+threads = [threading.Thread(target=all_run.wait) for _ in range(20)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+ctypes.CDLL(None).malloc_stats()
+"""
+
+
+@pytest.mark.slow  # another process
+@pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
+def test_threads_share_a_heap_per_core() -> None:
+    command = [sys.executable, "-c", ALLOCATE_ON_THREADS]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert 1 <= said.count("Arena ") <= max(2, usable_cores())

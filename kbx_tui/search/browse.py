@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import nlargest
 from itertools import islice
 from math import log
 
@@ -145,7 +144,6 @@ def name_of(entity: Entity) -> EntityName:
 KINDS_NAMED = 4
 QUERIES = 3
 BUSIEST_OF_TYPE = 3
-NEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +154,6 @@ class BaseContents:
     """At most three queries, of its people and projects or most linked notes, and of topics."""
     busiest: tuple[tuple[EntityName, int], ...] = ()
     """A few entities of each type, with the number of their documents: the most first."""
-    newest: tuple[tuple[str, str], ...] = ()
-    """Date and title of the newest documents, the newest first."""
 
     @property
     def summary(self) -> str:
@@ -182,7 +178,6 @@ def contents_of(
         tags=dict(tags.most_common()),
         queries=tuple(islice(_queries(snapshot, occurrences, linked), QUERIES)),
         busiest=_busiest(snapshot),
-        newest=tuple(nlargest(NEWEST, zip(snapshot.dates, snapshot.titles, strict=True))),
     )
 
 

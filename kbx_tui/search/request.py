@@ -18,9 +18,10 @@ A typed filter is at the beginning of a query or after a space, and ends before 
 with spaces are quoted: `tag:"road map"`, `@"Alice Chen"`. A comma means "or": `type:meeting,note`.
 
 A filter of another program, `who:alice`, is left out, with a note of what does that here.
-Everything else is words: other keys (`note: call Bob`, `http://x`, `error:5032`), keys without a
-value, dates that are none (`from:Bob`), options of one letter (`-v`) and numbers (`-5`). A longer
-option leaves documents out, which a note says, unless it is quoted: `tar "-xzf" archive`.
+`from:` or `to:` with anything but a date lets no document in, which a note says. Everything else is
+words: other keys (`note: call Bob`, `http://x`, `error:5032`), keys without a value, options of one
+letter (`-v`) and numbers (`-5`). A longer option leaves documents out, which a note says, unless it
+is quoted: `tar "-xzf" archive`.
 """
 
 from __future__ import annotations
@@ -200,6 +201,11 @@ class TypedFilter:
     """How a property is compared with its value: `:`, `<`, `<=`, `>` or `>=`."""
     is_negated: bool = False
 
+    @property
+    def lacks_date(self) -> bool:
+        """Whether it filters by date, but holds none, such as `from:yesterday`."""
+        return self.key in ("from", "to") and not DATE.fullmatch(self.values[0])
+
     def __str__(self) -> str:
         if self.key == '"':
             return " OR ".join(f'"{value}"' for value in self.values)
@@ -215,8 +221,6 @@ class TypedQuery:
     text: str
     filters: tuple[TypedFilter, ...] = ()
     spans: tuple[tuple[int, int], ...] = ()
-    not_dates: tuple[str, ...] = ()
-    """What looks like a filter by date but holds no date, as typed."""
     unknown: tuple[tuple[str, str], ...] = ()
     """Filters of other programs, as typed, each with what filters so here."""
 
@@ -253,7 +257,6 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
     """Read the filters of a query; `properties` are the names that the base knows, as typed."""
     filters: list[TypedFilter] = []
     spans: list[tuple[int, int]] = []
-    not_dates: list[str] = []
     unknown: dict[tuple[int, int], tuple[str, str]] = {}
     for match in _filter_or_quoted(properties).finditer(query):
         if other := match["other"]:
@@ -268,9 +271,7 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
         values = _values(key, match["quoted"], match["bare"] or (match["words"] or "")[1:-1])
         if operator != ":":
             values = tuple(filter(_ORDERED.fullmatch, values)) if len(values) == 1 else ()
-        if values and key in ("from", "to") and not DATE.fullmatch(values[0]):
-            not_dates.append(match[0])
-        elif values and key == '"' and spans and _OR.fullmatch(query, spans[-1][1], match.start()):
+        if values and key == '"' and spans and _OR.fullmatch(query, spans[-1][1], match.start()):
             filters[-1] = replace(filters[-1], values=(*filters[-1].values, *values))
             spans[-1] = spans[-1][0], match.end()
         elif values:
@@ -284,7 +285,7 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
     if quoted and 2 * len(folded_words(" ".join(quoted))) < len(folded_words(text)):
         kept = [each for each in zip(filters, spans, strict=True) if each[0].key != '"']
         filters, spans = [each for each, _ in kept], [span for _, span in kept]
-    return TypedQuery(text, tuple(filters), tuple(spans), tuple(not_dates), (*unknown.values(),))
+    return TypedQuery(text, tuple(filters), tuple(spans), (*unknown.values(),))
 
 
 @dataclass(frozen=True, slots=True)

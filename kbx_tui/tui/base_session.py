@@ -332,6 +332,5 @@ def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
             (safe_line(entity.name), safe_line(entity.type), count)
             for entity, count in contents.busiest
         ),
-        newest=tuple((safe_line(date), safe_line(title)) for date, title in contents.newest),
     )
     return summary, is_complete

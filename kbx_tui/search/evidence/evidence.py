@@ -328,6 +328,8 @@ class Scope:
     """Words in quotation marks that no document has one after the other, as typed."""
     left_out: int = 0
     """Documents that pass the other filters and are muted."""
+    emptied_by: int | None = None
+    """Number, from 0, of the typed filter that matches none of what those before it match."""
 
     @property
     def complete(self) -> bool:

@@ -19,7 +19,7 @@ from kbx_tui.search.evidence.evidence import Evidence, Scope
 from kbx_tui.search.query.query_words import topic_words
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranked, Ranking
-from kbx_tui.search.request import MAX_QUERY, read_filters, type_names
+from kbx_tui.search.request import MAX_QUERY, type_names
 from kbx_tui.search.results.response import (
     MAX_BY_DATE,
     PassOneEntity,
@@ -200,7 +200,6 @@ def search_notes(
 ) -> Iterator[str]:
     evidence = ranking.evidence
     yield from cut_query_notes(evidence.query)
-    yield from not_dates_notes(evidence.query)
     yield from misspelt_notes(evidence)
     if asks_for_experts(evidence.query):
         yield "these are documents; `kbx experts` ranks people by what they know about a topic"
@@ -264,16 +263,6 @@ def cut_query_notes(query: str) -> Iterator[str]:
         yield f"the query has {len(query):,} characters; only the first {MAX_QUERY:,} count"
 
 
-def not_dates_notes(query: str) -> Iterator[str]:
-    if not_dates := read_filters(query[:MAX_QUERY]).not_dates:
-        named = safe_line(join_limited(not_dates, " and "))
-        verb = "holds" if len(not_dates) == 1 else "hold"
-        yield (
-            f"{named} {verb} no date such as 2026-03-17, 2026-03 or 2026, so it was searched for "
-            "as words"
-        )
-
-
 def misspelt_notes(evidence: Evidence) -> Iterator[str]:
     for word, meant in evidence.misspelt:
         yield safe_line(f"{word} is not a filter: no page has that property; did you mean {meant}?")
@@ -327,6 +316,10 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
             words = safe_line(typed.values[0])
             quoted = f'"-{words}"'
             yield f"documents with {words} are left out; quote it to search for it: {quoted}"
+    for typed in all_typed:
+        if typed.lacks_date:
+            yield safe_line(f"{typed} holds no date such as 2026-03-17, 2026-03 or 2026")
+            return
     is_explained = scope.unknown_names or any(not set(names) & set(types) for names in kinds)
     if scope.in_scope or is_explained:
         return

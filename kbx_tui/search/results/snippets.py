@@ -213,6 +213,10 @@ def _weights(own: Stems, headings: Stems, wanted: WantedWords) -> tuple[float, M
     return from_headings, gains
 
 
+LOOKED_BACK = 140
+"""Characters before the best place in which a sentence, item or line may begin."""
+LEAST_WRAPPED = 40
+"""Length of a line from which the next one may continue its sentence."""
 LEAST_LENGTH = 40
 """Characters of a snippet below which it begins with an earlier sentence of its line."""
 RERANKED_LENGTH = 1_000
@@ -243,6 +247,10 @@ _MARKUP = re.compile(
 Every alternative begins with a fixed character, and takes no line break that another begins with:
 so the search skips to these characters instead of trying all alternatives at each.
 """
+_BLOCK = re.compile(
+    r"[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|[#>|]|$|[\w .'’-]{1,40}:)", re.MULTILINE
+)
+"""The start of a line that continues no sentence: an item, a heading, a turn, a property."""
 _DATED_ITEM = re.compile(r"^[ \t]*[-*+] \[(\d{4}-\d\d-\d\d)\] (?!~~)", re.MULTILINE)
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
@@ -279,6 +287,8 @@ class PassageSource:
         start, matches = self._find(text, headings, stems, wanted)
         if turn is not None:
             start = _start_in_turn(text, turn, matches, wanted)
+        start, stop = _below_heading(text, headings, start)
+        text = text[:stop]  # a passage ends before the next heading
         found = [word_stem for _, _, word_stem in matches]
         shown, spans, line_breaks, end = _cut(text, start, matches)
         line = self.body_line + text.count("\n", 0, start)
@@ -340,6 +350,24 @@ class PassageSource:
             if other is not None or kind == "tags" or not all_matches:
                 start = text_near(text, start if other is None else other)
         return start, matches
+
+
+def _below_heading(text: str, headings: Sequence[Heading], start: int) -> tuple[int, int]:
+    """Return `start`, or the text below the heading that it is in, and where the section ends.
+
+    A heading without text below it or below its own headings is shown itself.
+    """
+    ends = [*(heading.start for heading in headings), len(text)]
+    index = bisect_right(headings, start, key=itemgetter(0))
+    if not index or start >= headings[index - 1].end:
+        return start, ends[index]
+    level = headings[index - 1].level
+    for below in range(index, len(ends)):
+        if first_text := _TEXT.search(text, headings[below - 1].end, ends[below]):
+            return first_text.start(), ends[below]
+        if below < len(headings) and headings[below].level <= level:
+            break
+    return start, ends[index]
 
 
 def _start_in_turn(text: str, turn: Turn, matches: Sequence[Match], wanted: WantedWords) -> int:
@@ -450,13 +478,25 @@ def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _sentence_start(text: str, start: int) -> int:
-    near = max(0, start - PASSAGE_LENGTH // 2)
-    line = text.rfind("\n", near, start) + 1
+    near = max(0, start - LOOKED_BACK)
+    line = _line_start(text, near, start)
     sentence = _last_end_of_sentence(text, near, start)
     begin = max(line, sentence + 2 if sentence >= 0 else 0)
     if begin or near == 0:
         return begin
     return text.find(" ", near, start) + 1 or near
+
+
+def _line_start(text: str, near: int, start: int) -> int:
+    """Return where the line of `start` begins, or one before whose sentence it continues, or 0."""
+    line = text.rfind("\n", near, start) + 1
+    while line > near and not _BLOCK.match(text, line):
+        earlier = text.rfind("\n", near, line - 1) + 1
+        before = text[max(earlier, near) : line].rstrip()
+        if len(before) < LEAST_WRAPPED or _ends(before) or before[-1] == ":" or before[0] == "#":
+            break
+        line = earlier
+    return line
 
 
 def _earlier_start(text: str, begin: int) -> int:

@@ -78,8 +78,9 @@ def find_scope(
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)
-    unmatched = []
-    for typed in filters.typed:
+    unmatched, emptied_by = [], None
+    for number, typed in enumerate(filters.typed):
+        was_empty = not flags.any()
         if typed.key in ("-", '"'):
             with_words = np.zeros(len(flags), np.bool_)
             with_words[np.concatenate([rows_with(words) for words in typed.values])] = True
@@ -98,12 +99,20 @@ def find_scope(
             if typed.key == "@":
                 matching[[row for name in typed.values for row in cited.get(name, ())]] = True
             flags &= ~matching if typed.is_negated else matching
+        if not (was_empty or flags.any()):
+            emptied_by = number
     muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
     left_out = int(np.count_nonzero(flags[muted]))
     flags[muted] = False
     total, in_scope = len(flags), int(np.count_nonzero(flags))
     scope = Scope(
-        path.text, filters, in_scope, total, left_out=left_out, unmatched_phrases=tuple(unmatched)
+        path.text,
+        filters,
+        in_scope,
+        total,
+        unmatched_phrases=tuple(unmatched),
+        left_out=left_out,
+        emptied_by=emptied_by,
     )
     return frozen(flags), scope
 
@@ -124,6 +133,8 @@ def _typed_flags(
     match typed.key if typed.operator == ":" else "":
         case "title":
             return _titled(snapshot.titles, values)
+        case "from" | "to" if typed.lacks_date:
+            return np.zeros(len(snapshot.paths), np.bool_)
         case "type":
             filters = Filters.of(doc_types=values)
         case "tag":

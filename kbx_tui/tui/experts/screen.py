@@ -220,7 +220,10 @@ class Experts(ModeScreen):
         yield TopicLine()
         yield experts
         yield NumberSlider(
-            "half-life", 0.5, format_value=lambda value: f"{half_life_at(value):.0f}d"
+            "half-life",
+            0.5,
+            format_value=lambda value: f"{half_life_at(value):.0f}d",
+            command="half_life.less",
         )
 
     def on_mount(self) -> None:
@@ -315,7 +318,6 @@ class Experts(ModeScreen):
     def _show_weight(self) -> None:
         slider = self.query_one(NumberSlider)
         slider.display = self.model.question.weight == "recency"
-        slider.annotate(f"{self.app.keymap.key_of('half_life.less')} moves it")
 
 
 Meanings = tuple[tuple[str, str], ...]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import read_filters
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import fit, shorten
+from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph, width_of
 from kbx_tui.tui.explore import inputs
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
@@ -31,8 +32,10 @@ from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_text
 from kbx_tui.tui.widgets.status_line import StatusLine
 
+if TYPE_CHECKING:
+    from kbx_tui.search.evidence.evidence import Scope
+
 RECENT_QUERIES = 3
-FILTERS = 'type:meeting  from:2026-03  in:notes  @name  -word  "exact words"'
 
 
 class AnswerDisplay:
@@ -52,8 +55,8 @@ class AnswerDisplay:
         self._find(inputs.PathField).show(view.scope.path, view.scope.in_scope)
         words = self._model.state.extra_words(self._model.defaults)
         self._show_chips(view.dates, view.filters, words)
-        with_notes = self._screen.app_state.shows_measures
-        self._find(inputs.Knobs).annotate(view, with_notes=with_notes)
+        with_marks = self._screen.app_state.shows_measures
+        self._find(inputs.Knobs).annotate(view, with_marks=with_marks)
         self._show_entities(view.entities, no_entities_for(view), is_new=is_new)
         if self._model.shows_facets:
             self._find(FacetPane).update_counts()
@@ -83,7 +86,7 @@ class AnswerDisplay:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
             key = self._screen.app.keymap.key_of("query.earlier")
             self._find(ResultList).show_empty(no_query(self._model.summary, recent, key))
-            self._show_entities((), written_about(self._model.summary))
+            self._show_entities((), entities_without_query)
 
     def show_slow(self) -> None:
         self._show_badge(("searching …",), busy=True)
@@ -179,12 +182,6 @@ def _count(view: ExploreView) -> str:
 # Empty panes always show what to do next.
 
 
-EXAMPLES = (
-    ("name and topic", "a person plus a subject"),
-    ("question", "as you would ask a colleague"),
-    ("words of a title", "that document comes first"),
-)
-
 WITH_ENTITIES = "What you name is found first, then the documents that belong to it."
 WITHOUT_ENTITIES = (
     "Notes are found by their words and by what they mean. Facets narrow them, with a query or"
@@ -198,19 +195,15 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
-    examples = [("" if index else label, query) for index, query in enumerate(queries)] or EXAMPLES
-    column = max(len(label) for label, _ in examples) + 2
-    asks = f"{key} enter asks {'the next of them' if len(queries) > 1 else 'it'}"
-    newest = () if summary is None else summary.newest
-    parts = [
-        [*examples, *([("", asks)] if key and queries else [])],
-        [("" if row else "newest", f"{date}  {title}") for row, (date, title) in enumerate(newest)],
-        [("filters", FILTERS)],
-    ]
+    rows = [("" if index else label, query) for index, query in enumerate(queries)]
+    if key and queries:
+        rows.append(("", f"{key} enter asks {'the next of them' if len(queries) > 1 else 'it'}"))
+    column = len(label) + 2
     return lambda width: [
         *about(width),
-        *(line for part in parts if part for line in (BLANK, *_labelled(part, column, width))),
         BLANK,
+        *_labelled(rows, column, width),
+        *([BLANK] if rows else []),
         *paragraph(_base_status(summary), width, "dim"),
     ]
 
@@ -222,42 +215,27 @@ def _labelled(rows: Sequence[tuple[str, str]], column: int, width: int) -> list[
     ]
 
 
-def written_about(summary: BaseSummary | None) -> EmptyState:
-    """Return what the entities pane shows before a query: those with the most documents."""
-    if summary is None or not summary.busiest:
-        return entities_without_query
-
-    def lines(width: int) -> list[Line]:
-        shown: list[Line] = [(Span("  Most written about"),)]
-        kind = ""
-        for name, type_name, documents in summary.busiest:
-            shown += [BLANK, (Span(f"  {shorten(type_name, 12)}", "dim"),)] * (type_name != kind)
-            room, kind = max(width - 8, 4), type_name
-            shown.append((Span(f"  {fit(name, room)}", "strong"), Span(f"{documents:>5}", "dim")))
-        return shown
-
-    return lines
-
-
 def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
     scope, fast = view.scope, view.mode.name == "fast"
     path = shorten(safe_line(scope.path), 60)
     if not scope.total:
         reason = "This knowledge base holds no document."
         advice = "Files of markdown in its folder are found as soon as they are indexed."
-    elif view.filters and not scope.in_scope:
-        named = " and ".join(shorten(text, 40) for text in view.filters)
-        reason = f"There is no document with {named}{' there' if scope.path else ''}."
-        advice = f"{keymap.key_of('filter.remove')} removes the last filter."
+    elif scope.emptied_by is not None:
+        reason, advice = emptied_words(scope, scope.emptied_by, keymap)
     elif scope.path and not scope.in_scope:
         reason = f"There is no document at {path}."
         change, clear = keymap.key_of("focus.path"), keymap.key_of("path.clear")
         advice = f"{change} changes the path; {clear} there clears it."
-    elif scope.path:
+    elif scope.path or view.filters:
         what = "contains these words" if fast else "has these words or a similar meaning"
-        reason = f"None of the {scope.in_scope:,} documents in {path} {what}."
-        keys = f"{keymap.key_of('focus.path')}, then {keymap.key_of('path.clear')}"
-        advice = f"{keys}, searches all {scope.total:,} documents."
+        where = [f"in {path}"] if scope.path else []
+        where += [f"with {shorten(text, 40)}" for text in view.filters]
+        reason = f"None of the {scope.in_scope:,} documents {' and '.join(where)} {what}."
+        keys = f"{keymap.key_of('focus.path')}, then {keymap.key_of('path.clear')},"
+        if view.filters:
+            keys = keymap.key_of("filter.remove")
+        advice = f"{keys} takes {'the last filter' if view.filters else 'the folder'} away."
     elif has_only_common_words(view.query):
         reason = "It holds only words that nearly every text has, and these are not searched for."
         advice = "Add what it is about: a name, a project, a subject."
@@ -268,6 +246,21 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         reason = f"None of the {scope.total:,} documents has these words or a similar meaning."
         advice = "Try fewer words, or the name of a person or project."
     return titled_text(f"Nothing found for “{shorten(view.query, 40)}”.", reason, advice)
+
+
+def emptied_words(scope: Scope, number: int, keymap: Keymap) -> tuple[str, str]:
+    """Return which typed filter leaves no document, and how to remove it."""
+    typed = scope.filters.typed
+    names = [shorten(safe_line(str(each)), 40) for each in typed]
+    there = f" in {shorten(safe_line(scope.path), 60)}" if scope.path else ""
+    reason = f"No document{there} matches {' and '.join(names[: number + 1])}."
+    if typed[number].lacks_date:
+        reason = f"{names[number]} holds no date such as 2026-03-17, 2026-03 or 2026."
+    elif number:
+        reason = f"{reason[:-1]}; without {names[number]} some do."
+    if number == len(names) - 1:
+        return reason, f"{keymap.key_of('filter.remove')} removes {names[number]}."
+    return reason, f"{keymap.key_of('focus.query')} changes the query: remove {names[number]}."
 
 
 def has_only_common_words(query: str) -> bool:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.response import Snippet
 
 TITLE_CELLS = 40
-MOVES_AMONG = 10
-"""Number of top results among which the tour looks for one that moves."""
 
 
 class DisplayedSearch:
@@ -99,13 +97,6 @@ class DisplayedSearch:
         if self.ranking is None or path == result.path:
             return ""
         return pair_words(self.ranking, path, result.path, lambda text: shorten(text, TITLE_CELLS))
-
-    def paths_at(self, state: SearchState) -> tuple[str, ...]:
-        engine = self._client.engine
-        if engine is None or self.evidence is None:
-            return ()
-        tuning = engine.tuning(preset=state.preset, **state.tuning_fields)
-        return engine.rank(self.evidence, tuning).best_paths(MOVES_AMONG)
 
     def name_of(self, entity_id: str) -> str:
         entities = self.evidence.entities if self.evidence is not None else ()

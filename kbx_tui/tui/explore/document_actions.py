@@ -146,13 +146,13 @@ def text_of_document(
         return f"{path}:{line}" if line else path
     if content == "citation":
         title, date = titles.get(path, (Path(path).stem, ""))
-        return citation(title, date, path)
+        return citation(title, date, path, line)
     return snippets[path].text if path in snippets else ""
 
 
-def citation(title: str, date: str, path: str) -> str:
-    """Return a Markdown link: `[Platform sync (2026-03-10)](memory/meetings/sync.md)`."""
-    label = f"{title} ({date})" if date else title
+def citation(title: str, date: str, path: str, line: int) -> str:
+    """Return a Markdown link: `[Platform sync (2026-03-10), line 12](memory/meetings/sync.md)`."""
+    label = (f"{title} ({date})" if date else title) + (f", line {line}" if line else "")
     for sign in "\\[]":
         label = label.replace(sign, f"\\{sign}")
     target = f"<{path}>" if any(sign in path for sign in " ()<>") else path

@@ -112,9 +112,13 @@ def count_passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
     return sum(entity.score >= threshold for entity in entities)
 
 
+def decision(entity: EntityRow) -> str:
+    return "muted" if entity.muted else "pinned" if entity.pinned else ""
+
+
 def reasons(entity: EntityRow) -> str:
-    decision = "muted by you" if entity.muted else "pinned by you" if entity.pinned else ""
-    return ", ".join(filter(None, (decision, entity.left_out, entity.signals)))
+    decided = f"{decision(entity)} by you" if decision(entity) else ""
+    return ", ".join(filter(None, (decided, entity.left_out, entity.signals)))
 
 
 def score_text(score: float, threshold: float) -> str:
@@ -146,23 +150,33 @@ def threshold_line(threshold: float, width: int) -> Line:
 
 
 def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) -> Line:
-    """Return all entities in one line: `● Alice Chen 1.00 ┊ .50 ┊ ○ Platform .41`."""
-    spans: list[Span] = [Span(" ")]
-    threshold_index = count_passing(entities, threshold)
-    bar = Span(f" ┊ {format_score(threshold)} ┊ ", "rule")
-    for index, entity in enumerate(entities):
-        if index == threshold_index:
-            spans.append(bar)
-        elif index:
-            spans.append(Span("  "))
-        spans += [
-            Span(f"{entity.sign} ", "entity" if entity.kept else "dim"),
+    """Return entities in one line: `● Alice Chen 1.00  ● Bob pinned ┊ .50 ┊ ○ Platform .41`.
+
+    Those that the user pinned or muted come before the threshold, so that none is cut off; after
+    it, as many as fit whole.
+    """
+    decided = [entity for entity in entities if entity.pinned or entity.muted]
+    passing = [entity for entity in entities if entity.score >= threshold]
+    above = [*decided, *(entity for entity in passing if entity not in decided)]
+    below = [entity for entity in entities if entity not in above][:NEXT_BELOW]
+    line: Line = (Span(" "), *_joined(above, threshold))
+    if entities:
+        line = (*line, Span(f" ┊ {format_score(threshold)} ┊ ", "rule"))
+    while below and width_of((*line, *_joined(below, threshold))) > width:
+        below.pop()
+    return fit_line((*line, *_joined(below, threshold)), width)
+
+
+def _joined(entities: Sequence[EntityRow], threshold: float) -> Line:
+    return tuple(
+        span
+        for index, entity in enumerate(entities)
+        for span in (
+            Span(f"{'  ' if index else ''}{entity.sign} ", "entity" if entity.kept else "dim"),
             Span(entity.name, "strong" if entity.kept else "dim"),
-            Span(f" {score_text(entity.score, threshold)}", "dim"),
-        ]
-    if entities and threshold_index == len(entities):
-        spans.append(bar)
-    return fit_line(tuple(spans), width)
+            Span(f" {decision(entity) or score_text(entity.score, threshold)}", "dim"),
+        )
+    )
 
 
 REACH = 3

@@ -23,7 +23,7 @@ from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten, shorten_star
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, part_at
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import SearchState
-from kbx_tui.tui.explore.view import DatesView, EntityRow, ExploreView, Mode
+from kbx_tui.tui.explore.view import DatesView, ExploreView, Mode
 from kbx_tui.tui.judging.live_measure import measure_candidates
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.widgets.input_fields import PathInput
@@ -281,8 +281,9 @@ def effective_path(path: str, candidates: tuple[str, ...]) -> str:
 class Knobs(Horizontal):
     def __init__(self) -> None:
         super().__init__()
-        self.alpha = NumberSlider("alpha", 0.5, ends=("entity", "document"))
-        self.threshold = NumberSlider("threshold", 0.5)
+        ends = "entity", "document"
+        self.alpha = NumberSlider("alpha", 0.5, ends=ends, command="alpha.less")
+        self.threshold = NumberSlider("threshold", 0.5, command="threshold.less")
 
     def compose(self) -> ComposeResult:
         yield from (self.alpha, self.threshold)
@@ -291,35 +292,31 @@ class Knobs(Horizontal):
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
 
-    def annotate(self, view: ExploreView | None, *, with_notes: bool = False) -> None:
-        """Dim the sliders that change nothing, and show what moving them would do if wanted."""
-        if view is None:
-            self.alpha.annotate("", has_effect=False)
-            self.threshold.annotate("", has_effect=False)
-            return
-        reach = threshold_note(view.entities, view.threshold, view.mode.name)
-        alpha, marks = view.alpha_note, tuple(entity.score for entity in view.entities)
-        has_effect = not reach.startswith(NO_THRESHOLD)
-        notes = (alpha, reach) if with_notes else ("", "")
-        self.alpha.annotate(notes[0], has_effect=view.mode.name == "two-pass")
-        self.threshold.annotate(notes[1], marks if with_notes else (), has_effect=has_effect)
+    def annotate(self, view: ExploreView | None, *, with_marks: bool = False) -> None:
+        """Dim the sliders that change nothing, and mark the entities' scores if wanted."""
+        has_alpha = view is not None and view.mode.name == "two-pass"
+        has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
+        marks = tuple(entity.score for entity in view.entities) if view and with_marks else ()
+        self.alpha.annotate("", has_effect=has_alpha)
+        self.threshold.annotate("", marks, has_effect=has_threshold)
 
 
 NO_THRESHOLD = "threshold has no effect"
 
 
-def threshold_note(entities: tuple[EntityRow, ...], threshold: float, mode: str) -> str:
-    if mode == "fast":
+def threshold_note(view: ExploreView) -> str:
+    """Return how many entities count by the threshold, and how many documents are found."""
+    if view.mode.name == "fast":
         return f"{NO_THRESHOLD} on a fast search"
-    if not entities:
+    if not view.entities:
         return f"{NO_THRESHOLD}: no entity is found"
-    free = [entity.score for entity in entities if not (entity.muted or entity.pinned)]
-    if not free:
+    if all(entity.muted or entity.pinned for entity in view.entities):
         return f"{NO_THRESHOLD}: all entities are pinned or muted"
-    heard = [entity for entity in entities if not entity.muted]
-    count = sum(entity.score >= threshold for entity in heard)
+    heard = [entity for entity in view.entities if not entity.muted]
+    count = sum(entity.score >= view.threshold for entity in heard)
     verb = "reaches" if len(heard) == 1 else "reach"
-    return f"{count} of {format_count(len(heard), 'entity')} {verb} it"
+    reached = f"{count} of {format_count(len(heard), 'entity')} {verb} it"
+    return f"{reached}, {view.matched:,} of {format_count(view.scope.in_scope, 'document')} found"
 
 
 class ModeBadge(LineWidget):

@@ -49,7 +49,6 @@ DEBOUNCE_SECONDS = 0.08
 SLOW_SEARCH_SECONDS = 0.15
 RERANKING_PAUSE_SECONDS = 0.2
 FIRST_RESULTS = 3
-ALPHA_MOVE = 0.05
 MODE_HELP = {
     "two-pass": "entities first, then their documents",
     "flat": "documents ranked without entities",
@@ -317,10 +316,6 @@ class ExploreModel:
             first=() if view is None else tuple(row.path for row in view.results[:FIRST_RESULTS]),
             settings=stored_settings(self.state),
         )
-
-    def paths_after_alpha_step(self) -> tuple[str, ...]:
-        alpha = min(self.state.alpha + ALPHA_MOVE, 1.0)
-        return self.displayed.paths_at(replace(self.state, alpha=alpha))
 
     def request_snippets(self, paths: Sequence[str]) -> None:
         displayed = self.displayed

@@ -146,7 +146,6 @@ def _note(ranking: Ranking) -> str:
     about_query = (
         *_correction_notes(evidence),
         *answer.unknown_names_notes(evidence.scope),
-        *answer.not_dates_notes(evidence.query),
         *answer.misspelt_notes(evidence),
     )
     return (

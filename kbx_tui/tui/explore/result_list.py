@@ -11,9 +11,10 @@ from textual import events, getters
 from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
+from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.results.response import SENTENCE_END, Snippet
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
@@ -42,6 +43,7 @@ TITLE_MARGIN = 4
 TALL = 20
 """Height of the list from which a blank line separates results."""
 PASSAGE_LINES = 3
+HEADING_CELLS, HEADING_FROM = 30, 60
 INDENT = 6
 LIKELY = 0.5
 """Share of the best score from which a title is bold and a line of the passage shown."""
@@ -76,7 +78,7 @@ class ResultList(RowsView[ResultRow]):
         self._best = 1.0
         self._shared: list[int] = []
         """Number of leading characters that each title shares with a neighbour's."""
-        self._sought = self._watched = ""
+        self._sought = ""
         self._is_by_score, self._is_unfolded = True, False
         self._count = self._judged = ""
         self._covered = 0
@@ -136,22 +138,6 @@ class ResultList(RowsView[ResultRow]):
     def seek(self, path: str) -> None:
         self._sought = path
 
-    def watch_row(self, path: str) -> None:
-        """Keep a row in view until the user moves the cursor; an empty path ends that."""
-        if path != self._watched:
-            self._watched = path
-            self.rebuild_lines()  # it may be one of the weaker results, which one line stands for
-            self.show_cursor()
-
-    def show_cursor(self) -> None:
-        super().show_cursor()
-        paths = [] if self.chosen else [result.path for result in self.rows]
-        if self._watched in paths:
-            row = paths.index(self._watched)
-            last = max((y for y, slot in enumerate(self._slots) if slot[:1] == (row,)), default=0)
-            if (top := last - self.visible_height + 1) > self.scroll_offset.y:
-                self.scroll_to_line(top)
-
     def go_to(self, path: str) -> None:
         for row, result in enumerate(self.rows):
             if result.path == path:
@@ -188,8 +174,7 @@ class ResultList(RowsView[ResultRow]):
         """Return how many results are shown; one line stands for the weaker ones after them."""
         rows = range(len(self.rows))
         strong = [row for row in rows if row < NEVER_FOLDED or not self._is_weak(row)]
-        needed = [row for row in rows if self.rows[row].path == self._watched]
-        shown = max((*strong, *needed), default=-1) + 1
+        shown = max(strong, default=-1) + 1
         is_needed = not self._is_by_score or self._is_unfolded or self.cursor >= shown
         return len(rows) if is_needed or len(rows) - shown < LEAST_FOLDED else shown
 
@@ -197,7 +182,7 @@ class ResultList(RowsView[ResultRow]):
         if row != self.cursor:
             return int(self._is_likely(row))
         snippet = self._snippets.get(self.rows[row].path)
-        return 2 if snippet is None else len(self._passage(snippet, PASSAGE_LINES))
+        return 2 if snippet is None else len(self._passage(row, snippet))
 
     def _is_likely(self, row: int) -> bool:
         result = self.rows[row]
@@ -206,8 +191,14 @@ class ResultList(RowsView[ResultRow]):
     def _is_weak(self, row: int) -> bool:
         return not self._is_likely(row) and self.rows[row].score < WEAK * self._best
 
-    def _passage(self, snippet: Snippet, most: int) -> list[Line]:
-        return passage_lines(snippet, self.line_width - INDENT - 1, most)
+    def _passage(self, row: int, snippet: Snippet) -> list[Line]:
+        """Return the passage of a row; the one under the cursor has more lines, and its heading."""
+        width, heading = self.line_width - INDENT - 1, shorten(snippet.heading, HEADING_CELLS)
+        if row != self.cursor:
+            return passage_lines(snippet, width, 1)
+        is_title = fold(snippet.heading) == fold(self.rows[row].title)
+        has_room = width >= HEADING_FROM and not is_title
+        return passage_lines(snippet, width, PASSAGE_LINES, heading if has_room else "")
 
     def slots(self) -> Sequence[Slot | Line]:
         slots, folded = self.row_slots(), len(self.rows) - self._count_shown()
@@ -245,8 +236,7 @@ class ResultList(RowsView[ResultRow]):
         snippet = self._snippets.get(result.path)
         if snippet is None or part > self._passage_height(row):
             return BLANK
-        lines = self._passage(snippet, PASSAGE_LINES if row == self.cursor else 1)
-        return (Span(" " * INDENT), *lines[part - 1])
+        return (Span(" " * INDENT), *self._passage(row, snippet)[part - 1])
 
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # the row under the cursor shows more of its passage
@@ -337,8 +327,8 @@ FEW_WORDS = 12
 """Characters before the first word asked for, in a passage cut inside a sentence."""
 
 
-def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
-    """Return a passage in at most `most` lines of `width` cells.
+def passage_lines(snippet: Snippet, width: int, most: int, heading: str = "") -> list[Line]:
+    """Return a passage in at most `most` lines of `width` cells, after its heading, if any.
 
     What does not fit is left out after a sentence, or else around the words asked for.
     """
@@ -347,7 +337,12 @@ def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
     for at in snippet.line_breaks:  # an item of a list in the middle of a line
         if LIST_MARK.match(text, at + 1):
             text = f"{text[: at + 1]}·{text[at + 2 :]}"
-    matches, line = snippet.matches, snippet_line(replace(snippet, text=text))
+    mark = LIST_MARK.match(text)
+    lead, begin = f"{heading} › " if heading else "", mark.end() if mark else 0
+    line = (Span(lead, "text"), *slice_line(snippet_line(replace(snippet, text=text)), begin))
+    text, moved = lead + text[begin:], len(lead) - begin
+    matches = [(start + moved, end + moved) for start, end in snippet.matches]
+    breaks = [at + moved for at in snippet.line_breaks]
     start, is_inside = _passage_start(text, matches, width * most)
     ranges = [(a + start, b + start) for a, b in wrap_ranges(text[start:], max(width - 1, 2))]
     shown, is_cut = ranges[:most], snippet.is_cut
@@ -357,7 +352,7 @@ def passage_lines(snippet: Snippet, width: int, most: int) -> list[Line]:
         if most == 1:  # a line that ends early says too little
             least = max(least, (first + last) // 2)
         ends = [end.end() for end in SENTENCE_END.finditer(text, first)]
-        ends += [at for at in snippet.line_breaks if first < at]
+        ends += [at for at in breaks if first < at]
         ends = [end for end in ends if least <= end <= last]
         is_cut = not ends
         shown[-1] = (first, max(ends, default=last))
@@ -374,16 +369,14 @@ def _passage_start(text: str, matches: Sequence[tuple[int, int]], room: int) -> 
 
     That may be inside a sentence, as the second value says.
     """
-    mark = LIST_MARK.match(text)
-    start = mark.end() if mark else 0
-    if not matches or cell_len(text[start : matches[-1][1]]) <= room:
-        return start, False
+    if not matches or cell_len(text[: matches[-1][1]]) <= room:
+        return 0, False
     first = matches[0][0]
-    ends = (end.end() for end in SENTENCE_END.finditer(text, start))
-    sentence = max((end + (text[end] == " ") for end in ends if end <= first), default=start)
+    ends = (end.end() for end in SENTENCE_END.finditer(text))
+    sentence = max((end + (text[end] == " ") for end in ends if end <= first), default=0)
     if cell_len(text[sentence:first]) <= room // 2:
         return sentence, False
-    return text.rfind(" ", start, max(first - FEW_WORDS, start)) + 1 or first, True
+    return text.rfind(" ", 0, max(first - FEW_WORDS, 0)) + 1 or first, True
 
 
 def snippet_line(snippet: Snippet) -> Line:

@@ -36,7 +36,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.search_state import settings_words
 from kbx_tui.tui.explore.tour import TourBubble, TourGuide
 from kbx_tui.tui.explore.view import ExploreView, ResultRow
-from kbx_tui.tui.explore.why_pane import meanings
+from kbx_tui.tui.explore.why_pane import meanings, moved_words
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.messages import Failure, GoTo
@@ -239,12 +239,11 @@ class Explore(JudgingScreen):
 
     @on(NumberSlider.Changed)
     def change_knob(self, event: NumberSlider.Changed) -> None:
-        slider = event.slider
+        slider, before = event.slider, self.view
         self.note_measured()
         self.model.update(**{slider.label: event.value})
-        note = self.view.alpha_note if self.view is not None and slider.label == "alpha" else ""
-        if note.startswith("alpha has no effect") and not slider.has_note_room:
-            self.show_notice(note)
+        if before is not None and self.view is not None and self.view is not before:
+            self.show_notice(moved_words(slider, before, self.view))
 
     def note_measured(self) -> None:
         self.app_state.note_measured()

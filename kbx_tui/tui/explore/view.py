@@ -173,8 +173,6 @@ class BaseSummary:
     queries: tuple[str, ...] = ()
     busiest: tuple[tuple[str, str, int], ...] = ()
     """Name and type of entities with many documents, and their number, by type."""
-    newest: tuple[tuple[str, str], ...] = ()
-    """Date and title of the newest documents."""
     is_waiting: bool = False
     """Whether indexing waits for the user to start it."""
 

@@ -12,12 +12,13 @@ from itertools import zip_longest
 from rich.cells import cell_len
 from textual.widget import Widget
 
-from kbx_tui.formatting import FLAT_REASONS, format_score, rounded_parts
+from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, rounded_parts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.results.response import Snippet, exact_words
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.entities import EntityList
+from kbx_tui.tui.explore.inputs import threshold_note
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (
     Addend,
@@ -329,10 +330,10 @@ SIGNALS: Mapping[str, str] = {
 def meanings(focused: Widget | None, view: ExploreView | None, alpha: float) -> Iterable[Words]:
     """Return what the focused pane shows of a ranking, and what each of it means."""
     match focused:
-        case NumberSlider(label="alpha"):
-            return alpha_words(focused.value, focused.note)
         case NumberSlider():
-            return threshold_words(focused.value, focused.note)
+            note = slider_note(focused, view) if view is not None else ""
+            words = f"{focused.label} {format_score(focused.value)}", MEANINGS[focused.label]
+            return (words, ("now", note)) if note else (words,)
         case WhyPane(why=Why() as why) if view is not None:
             return why_words(why, alpha)
         case EntityList(current=EntityRow() as entity) if view is not None:
@@ -369,15 +370,23 @@ def alpha_sentence(alpha: float) -> str:
     return f"the document part weighs {document} %, the entity part {entity} %"
 
 
-def alpha_words(alpha: float, note: str) -> Iterator[Words]:
-    yield f"alpha {format_score(alpha)}", MEANINGS["alpha"]
-    yield "now", f"{alpha_sentence(alpha)}{f'; {note}' if note else ''}"
+def slider_note(slider: NumberSlider, view: ExploreView) -> str:
+    """Return what a slider does where it stands."""
+    if slider.label != "alpha":
+        return threshold_note(view)
+    if view.alpha_note.startswith("alpha has no effect"):
+        return view.alpha_note
+    return "; ".join(filter(None, (alpha_sentence(slider.value), view.alpha_note)))
 
 
-def threshold_words(threshold: float, note: str) -> Iterator[Words]:
-    yield f"threshold {format_score(threshold)}", MEANINGS["threshold"]
-    if note:
-        yield "now", note
+def moved_words(slider: NumberSlider, before: ExploreView, after: ExploreView) -> str:
+    """Return what a move of a slider has changed."""
+    ranks = {result.path: result.rank for result in before.results}
+    moved = sum(ranks.get(result.path) != result.rank for result in after.results)
+    changed = f"{format_count(moved, 'result')} moved" if moved else "the order stays"
+    note = after.alpha_note if slider.label == "alpha" else threshold_note(after)
+    words = "; ".join(filter(None, (changed, note)))
+    return f"{slider.label} {format_score(slider.value)}: {words}"
 
 
 def mode_words(view: ExploreView) -> Iterator[Words]:

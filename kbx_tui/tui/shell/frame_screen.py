@@ -240,6 +240,8 @@ class FrameScreen(Screen[None]):
         tabs = self.query_one(ModeTabs)
         tabs.tooltip = self.app.keymap.reason or None
         tabs.refresh()
+        for slider in self.query(NumberSlider):
+            slider.show_keys(self.app.keymap)
         self.query_one(KeyBar).refresh()
 
     def leave_field(self) -> None:

@@ -39,17 +39,6 @@ SIGNS: tuple[Row, ...] = (
     ("▼1", "accent", "fell by one rank"),
 )
 
-TOUR: tuple[str, ...] = (
-    "Open the demo, or a folder of markdown of your own. Nothing in it is changed.",
-    "Type a person and a topic: entities appear on the left, documents in the middle.",
-    "Go down to a result. The right pane shows why it matched, in numbers that add up.",
-    "[ and ] move alpha between a document's own text and its entities; { and } move the"
-    " threshold that decides which entities count.",
-    "f limits the search to a folder; m compares two-pass with flat and fast search.",
-    "Enter reads a document, o opens it in your editor, ? shows the keys of the current pane.",
-)
-
-
 GRADES = "grade the result as not relevant … just that; the menu has the rest: next, blind, A, save"
 FILTERS = 'type:meeting  tag:ops  from:2026-03  in:notes  @name  -word  "exact words"'
 """Filters of a query, by example."""
@@ -61,17 +50,17 @@ class Help(ModalScreen[None]):
     def __init__(self, screen: Screen[Any], keymap: Keymap) -> None:
         super().__init__()
         scopes: tuple[Scope, ...] = ("welcome", "list", "app")
-        tour, self.meanings = TOUR, tuple[tuple[str, str], ...]()
+        self.meanings: tuple[tuple[str, str], ...] = ()
         if isinstance(screen, FrameScreen):
-            scopes, tour, self.meanings = screen.scopes(), (), tuple(screen.meanings())
+            scopes, self.meanings = screen.scopes(), tuple(screen.meanings())
         elif isinstance(screen, ModeBox):
-            scopes, tour = screen.SCOPES, ()
+            scopes = screen.SCOPES
         if keymap.reason:
             self.meanings = (("5 6 7 8 9", keymap.reason), *self.meanings)
         self.filter = OrderedInput(f"{keymap.key_of('overlay.filter')} shows only what has a word")
-        self.text = HelpText(lambda width: self._lines(tour, scopes, keymap, width))
-        here = "What this means, and the keys here" if self.meanings else "Keys here"
-        self.text.border_title = "A tour in six steps" if tour else here
+        self.text = HelpText(lambda width: self._lines(scopes, keymap, width))
+        means = "What this means, and the keys here"
+        self.text.border_title = means if self.meanings else "Keys here"
 
     def compose(self) -> ComposeResult:
         with Vertical():
@@ -82,16 +71,10 @@ class Help(ModalScreen[None]):
         self.set_focus(self.text)
         self.text.show_more()
 
-    def _lines(
-        self, tour: Sequence[str], scopes: Sequence[Scope], keymap: Keymap, width: int
-    ) -> list[Line]:
-        if wanted := self.filter.value.strip():
-            return help_lines(scopes, keymap, width, wanted)
-        return [
-            *tour_lines(tour, width),
-            *meaning_lines(self.meanings, width),
-            *help_lines(scopes, keymap, width),
-        ]
+    def _lines(self, scopes: Sequence[Scope], keymap: Keymap, width: int) -> list[Line]:
+        wanted = self.filter.value.strip()
+        meanings = () if wanted else self.meanings
+        return [*meaning_lines(meanings, width), *help_lines(scopes, keymap, width, wanted)]
 
     def on_input_changed(self) -> None:
         self.text.scroll_to_line(0)
@@ -125,15 +108,6 @@ class HelpText(TextPane):
     def show_more(self) -> None:
         more = self.scroll_offset.y + self.visible_height < self.virtual_size.height
         self.border_subtitle = "↓ more · esc closes" if more else "esc closes"
-
-
-def tour_lines(tour: Sequence[str], width: int) -> list[Line]:
-    lines: list[Line] = [BLANK] if tour else []
-    for number, words in enumerate(tour, 1):
-        first, *rest = wrap(words, max(width - 5, 10))
-        lines.append((Span(f" {number}  ", "accent"), Span(first)))
-        lines += [(Span("    "), Span(line)) for line in rest]
-    return lines
 
 
 def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]:

@@ -34,22 +34,12 @@ class PaletteEntry:
 
     @property
     def text(self) -> str:
-        return f"{self.group}: {self.title}"
+        return f"{self.group}: {self.title}" if self.group else self.title
 
-    @property
-    def indented_help(self) -> str:
-        return " " * GROUP_WIDTH + self.help
-
-    def display(self, title: Content | str) -> Content:
-        group = "" if self.group == HERE else self.group
-        return Content.assemble(
-            (f"{group:<{GROUP_WIDTH}}", "dim"), title, "  ", (self.keys, "$text-accent")
-        )
+    def display(self, text: Content | str) -> Content:
+        return Content.assemble(text, "  ", (self.keys, "$text-accent"))
 
 
-GROUP_WIDTH = 10
-HERE = "Here"
-"""The group of the commands of the screen itself, whose name is not shown."""
 OTHER_WORDS: Mapping[str, str] = {
     "app.help": "help shortcuts",
     "sort.next": "timeline newest order by date",
@@ -64,7 +54,8 @@ GROUPS = {"copy_menu": "Copy", "grade_menu": "Grade", "app": "Go to", "jump": "G
 
 
 def group_of(command: Command) -> str:
-    return GROUPS.get(command.scope, "View" if command.scope.endswith("_menu") else HERE)
+    """Return the group of a command, empty for those of the screen itself."""
+    return GROUPS.get(command.scope, "View" if command.scope.endswith("_menu") else "")
 
 
 def in_order(entries: list[PaletteEntry], uses: dict[str, int]) -> Iterator[PaletteEntry]:
@@ -81,8 +72,7 @@ def command_palette(entries: list[PaletteEntry], uses: dict[str, int]) -> Comman
     class Commands(Provider):
         async def discover(self) -> Hits:
             for entry in in_order(entries, uses):
-                title = entry.display(entry.title)
-                yield DiscoveryHit(title, entry.run, entry.text, entry.indented_help)
+                yield DiscoveryHit(entry.display(entry.text), entry.run, entry.text, entry.help)
 
         async def search(self, query: str) -> Hits:
             matcher = self.matcher(query)
@@ -94,9 +84,8 @@ def command_palette(entries: list[PaletteEntry], uses: dict[str, int]) -> Comman
                     score = max(score, matcher.match(words) / 2)
                 if score:
                     often = 1 + math.log1p(uses.get(entry.id, 0))
-                    title = matcher.highlight(entry.title)
-                    display = entry.display(title)
-                    yield Hit(score * often, display, entry.run, entry.text, entry.indented_help)
+                    shown = entry.display(matcher.highlight(entry.text))
+                    yield Hit(score * often, shown, entry.run, entry.text, entry.help)
 
     return CommandPalette(providers=[Commands], placeholder="Search for commands…")
 

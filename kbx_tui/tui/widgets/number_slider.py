@@ -14,14 +14,17 @@ from textual.widget import Widget
 
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import fit
 from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
 """Number of steps from 0 to 1: as fine as the two decimals of scores on screen."""
+KEYS_FROM = 30
 ENDS_FROM = 60
 NOTE_FROM = 100
+LABEL_WIDTH = 14
 VALUE_WIDTH = 5
 
 
@@ -47,6 +50,7 @@ class Draggable(Widget):
 class NumberSlider(LineWidget, Draggable, can_focus=True):
     COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
     BINDINGS = bindings("slider")
+    keys = ""
     position: reactive[int] = reactive(0)
     """Number of steps above 0; unlike a sum of floats, a count does not drift."""
 
@@ -71,10 +75,13 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         *,
         ends: tuple[str, str] = ("", ""),
         format_value: Callable[[float], str] = format_score,
+        command: str = "",
     ) -> None:
-        """`label` is also the widget's id; `format_value` formats the value for display."""
+        """`label` is also the widget's id; `format_value` formats the value for display; the keys
+        of `command` are shown beside the label."""
         super().__init__(id=label)
         self.label, self.ends, self.format_value = label, ends, format_value
+        self.command = command
         self.note = ""
         self.marks: tuple[float, ...] = ()
         self.has_effect = True
@@ -84,9 +91,9 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
     def value(self) -> float:
         return self.position / STEPS
 
-    @property
-    def has_note_room(self) -> bool:
-        return self.size.width >= NOTE_FROM
+    def show_keys(self, keymap: Keymap) -> None:
+        self.keys = keymap.key_of(self.command) if self.command else ""
+        self.refresh()
 
     def show(self, value: float) -> None:
         self.set_reactive(NumberSlider.position, round(value * STEPS))
@@ -101,11 +108,12 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
 
     def layout_for(self, width: int) -> SliderLayout:
         """Divide `width` cells; if they are few, omit the note first, then the end labels."""
-        label, (left, right) = f"{self.label} ", self.ends
+        keys = f" {self.keys}" if self.keys and width >= KEYS_FROM else ""
+        label, (left, right) = f"{self.label}{keys} ", self.ends
         if width < ENDS_FROM:
             right = ""
         else:
-            label, right = fit(self.label, 10) + f"{left:>8} ", f" {right:<8}"
+            label, right = fit(label, LABEL_WIDTH) + f"{left:>8} ", f" {right:<8}"
         note = width // 3 if width >= NOTE_FROM else 0
         start = 1 + cell_len(label)
         track = max(width - start - cell_len(right) - VALUE_WIDTH - note - 1, 1)

@@ -44,7 +44,8 @@ class StatusLine(LineDrawing, Widget):
             return []
         is_error = self.text == self.error
         first: Span = Span(" ✗ ", "bad") if is_error else Span(" ")
-        look: Look = "text" if self.text in (self.said, self.error) else "dim"
+        is_quiet = self.text in (self.hint, self.progress)
+        look: Look = "dim" if is_quiet else "text"
         room = max(width - len(first.text) - 1, 1)
         lines = wrap(self.text, room) if self._is_whole else [self.text]
         if len(lines) > MAX_LINES:

@@ -179,7 +179,7 @@ async def test_filters_are_completed_shown_as_chips_and_removed(demo_kb_path: Pa
         assert driver.view.matched < matched
         line.show_query("rollback type:meeting @alcie")
         await driver.press("down")
-        await driver.until_shown(ResultList, "There is no document with type:meeting and @alcie")
+        await driver.until_shown(ResultList, "type:meeting and @alcie;", "v d removes")
         assert "no entity is called alcie; did you mean Alice Chen?" in driver.view.note
         await driver.press("backspace")
         await driver.until(lambda: driver.view.query == "rollback type:meeting")

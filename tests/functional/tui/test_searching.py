@@ -63,7 +63,7 @@ async def test_a_key_undoes_and_redoes_the_correction_of_a_misspelt_word(demo: P
 async def test_results_appear_while_typing_and_go_with_the_query(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.until_shown(ResultList, "Type to search", "for example what", "25 meetings")
-        await driver.until_shown(EntityList, "Most written about")
+        await driver.until_shown(EntityList, "What your query names")
         await driver.write("alice")
         await driver.until(lambda: "Alice Chen" in driver.titles)
         await driver.until_shown(EntityList, "● Alice Chen person 1.00")

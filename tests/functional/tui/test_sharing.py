@@ -25,7 +25,7 @@ async def test_path_citation_and_snippet_of_a_result_are_copied(demo: Path) -> N
         assert driver.app.clipboard == f"{GO_NO_GO}:54"
         await driver.until_shown(StatusLine, "copied path to the terminal's clipboard: memory/")
         await driver.press("y", "c")
-        assert driver.app.clipboard == f"[Migration go/no-go (2026-03-17)]({GO_NO_GO})"
+        assert driver.app.clipboard == f"[Migration go/no-go (2026-03-17), line 54]({GO_NO_GO})"
         await driver.press("y", "p")
         await driver.until(lambda: driver.app.clipboard.startswith("- Go for the [[Migration]]:"))
         text = (demo / GO_NO_GO).read_text(encoding="utf-8")

@@ -17,12 +17,12 @@ def test_path_is_copied_with_its_line() -> None:
 @pytest.mark.parametrize(
     ("path", "link"),
     [
-        ("m/a.md", r"[Go \[no-go\] (2026-03-17)](m/a.md)"),
-        ("m/a b.md", r"[Go \[no-go\] (2026-03-17)](<m/a b.md>)"),
+        ("m/a.md", r"[Go \[no-go\] (2026-03-17), line 7](m/a.md)"),
+        ("m/a b.md", r"[Go \[no-go\] (2026-03-17), line 7](<m/a b.md>)"),
     ],
 )
 def test_citation_is_a_valid_markdown_link(path: str, link: str) -> None:
-    assert citation("Go [no-go]", "2026-03-17", path) == link
+    assert citation("Go [no-go]", "2026-03-17", path, 7) == link
 
 
 def test_snippet_is_copied_if_available() -> None:

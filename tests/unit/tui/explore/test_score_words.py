@@ -29,12 +29,14 @@ from kbx_tui.tui.explore.why_pane import (
     MEANINGS,
     REASONS,
     SIGNALS,
-    alpha_words,
     entity_words,
+    meanings,
     mode_words,
+    moved_words,
     result_words,
     why_words,
 )
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 from tests.command_line import CHECKOUT
 
 ALICE = EntityRow("person:alice", "Alice", "person", "", 1.0, True, "name “alice”, 2 facts")
@@ -96,9 +98,13 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("entities", "mode", "note"),
     [
-        ((ALICE, PLATFORM), "two-pass", "1 of 2 entities reach it"),
-        ((PLATFORM,), "flat", "0 of 1 entity reaches it"),
-        ((replace(ALICE, muted=True), PLATFORM), "flat", "0 of 1 entity reaches it"),
+        ((ALICE, PLATFORM), "two-pass", "1 of 2 entities reach it, 3 of 63 documents found"),
+        ((PLATFORM,), "flat", "0 of 1 entity reaches it, 3 of 63 documents found"),
+        (
+            (replace(ALICE, muted=True), PLATFORM),
+            "flat",
+            "0 of 1 entity reaches it, 3 of 63 documents found",
+        ),
         ((ALICE,), "fast", "threshold has no effect on a fast search"),
         ((), "flat", "threshold has no effect: no entity is found"),
     ],
@@ -106,7 +112,29 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
 def test_the_threshold_says_when_it_has_no_effect(
     entities: tuple[EntityRow, ...], mode: str, note: str
 ) -> None:
-    assert threshold_note(entities, 0.5, mode) == note
+    assert threshold_note(view_of(entities, mode)) == note
+
+
+def view_of(
+    entities: tuple[EntityRow, ...] = (),
+    mode: str = "two-pass",
+    results: tuple[ResultRow, ...] = (),
+    note: str = "",
+) -> ExploreView:
+    how, scope = Mode(mode, "", "default", 5.0, 1.0), Scope("", Filters(), 63, 63)
+    return ExploreView("q", how, 0.5, entities, results, 3, scope, "", note)
+
+
+def test_a_moved_slider_says_what_changed() -> None:
+    rows = [ResultRow(n, f"{n}.md", "", "", n + 1, 0.5, 0.5, 0.0, 0.0, "") for n in range(3)]
+    swapped = (replace(rows[1], rank=1), replace(rows[0], rank=2), rows[2])
+    before = view_of((ALICE,), results=(*rows,))
+    after = view_of((ALICE,), results=swapped, note="next change at .60")
+    alpha, threshold = NumberSlider("alpha", 0.55), NumberSlider("threshold", 0.6)
+    assert moved_words(alpha, before, after) == "alpha .55: 2 results moved; next change at .60"
+    assert moved_words(threshold, before, before) == (
+        "threshold .60: the order stays; 1 of 1 entity reaches it, 3 of 63 documents found"
+    )
 
 
 def test_parts_of_a_result_add_up_to_its_score() -> None:
@@ -118,7 +146,8 @@ def test_parts_of_a_result_add_up_to_its_score() -> None:
 
 
 def test_alpha_modes_and_entities_are_explained() -> None:
-    assert dict(alpha_words(1.0, "next change at .90"))["now"] == (
+    view = view_of(note="next change at .90")
+    assert dict(meanings(NumberSlider("alpha", 1.0), view, 1.0))["now"] == (
         "only the document part counts; next change at .90"
     )
     reason = FLAT_REASONS["below_threshold"]

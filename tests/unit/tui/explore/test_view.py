@@ -3,7 +3,7 @@
 import pytest
 
 from kbx_tui.search.evidence.evidence import Scope, Signal
-from kbx_tui.search.request import Filters
+from kbx_tui.search.request import Filters, read_filters
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.drawing.lines import Line
@@ -31,6 +31,32 @@ def test_a_query_of_common_words_is_said_to_be_one() -> None:
     shown = text_of(no_results(view, Keymap())(200))
     assert "only words that nearly every text has" in shown
     assert "None of the 63 documents" not in shown
+
+
+@pytest.mark.parametrize(
+    ("query", "emptied_by", "reason", "advice"),
+    [
+        (
+            "plan from:yesterday",
+            0,
+            "from:yesterday holds no date such as 2026-03-17",
+            "v d removes",
+        ),
+        ("type:meeting tag:x in:a", 1, "No document matches type:meeting and tag:x", "/ changes"),
+        ("plan type:meeting", None, "None of the 25 documents with type:meeting has", "v d takes"),
+    ],
+)
+def test_a_filter_that_lets_nothing_in_is_named(
+    query: str, emptied_by: int | None, reason: str, advice: str
+) -> None:
+    typed = read_filters(query).filters
+    let_in = 25 if emptied_by is None else 0
+    scope = Scope("", Filters(typed=typed), let_in, 63, emptied_by=emptied_by)
+    mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
+    view = ExploreView(query, mode, 0.5, (), (), 0, scope, "", "", filters=(*map(str, typed),))
+    shown = text_of(no_results(view, Keymap())(200))
+    assert reason in shown
+    assert advice in shown
 
 
 def test_a_base_without_documents_is_said_to_have_none() -> None:

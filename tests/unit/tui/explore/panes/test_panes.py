@@ -41,6 +41,16 @@ def test_the_threshold_is_drawn_between_kept_and_other_entities() -> None:
     assert width_of(threshold_line(0.5, 34)) == 34
 
 
+def test_the_strip_holds_what_was_pinned_or_muted_and_no_half_of_a_name() -> None:
+    others = tuple(entity(f"Otherwise {number}", 0.4, kept=False) for number in range(9))
+    pinned = replace(entity("Yusuf", 0.2), pinned=True)
+    muted = replace(entity("Ada", 0.3, kept=False), muted=True)
+    text = "".join(
+        span.text for span in entity_strip_line((entity(), *others, muted, pinned), 0.5, 80)
+    )
+    assert text == " ✕ Ada muted  ● Yusuf pinned  ● Alice Chen 1.00 ┊ .50 ┊ ○ Otherwise 0 .40"
+
+
 def test_score_just_below_the_threshold_is_not_shown_as_the_threshold() -> None:
     assert score_text(0.4496, 0.45) == ".449"
     assert score_text(0.45, 0.45) == ".45"
@@ -100,6 +110,13 @@ def test_a_passage_ends_with_a_sentence() -> None:
         "Go for it: cut-over on Thursday 19",
         "March at 22:00, signed off.",
     ]
+
+
+def test_the_heading_of_a_passage_stands_apart() -> None:
+    snippet = Snippet("- Ring the harbour.", ((2, 6),), "Follow-ups", 1, 1, ())
+    (line,) = passage_lines(snippet, 40, 3, "Follow-ups")
+    looks = [(span.text, span.look) for span in line if span.text]
+    assert looks == [("Follow-ups › ", "text"), ("Ring", "strong"), (" the harbour.", "dim")]
 
 
 def test_a_passage_that_cannot_end_with_a_sentence_is_cut_around_its_words() -> None:

@@ -25,8 +25,9 @@ from tests.functional.tools.planted import PAGES, SECRETS, write_pages
 pytestmark = pytest.mark.slow
 
 WORD = re.compile(r"\w+")
-REPEATED = re.compile(r'\\?"document_query\\?": ?\\?"([^"\\]*)\\?"|“([^”]*)”')
-"""The query of the second pass, and a topic in a note, which may have only words of the call."""
+REPEATED = re.compile(r'\\?"(?:document_query|left)\\?": ?\\?"([^"\\]*)\\?"|“([^”]*)”|→ ([^"“”]*)"')
+"""The query of the second pass, a topic in a note, and what the text of the call says instead of a
+known one, in a conflict and in the reason of a judgement: each may have only words of the call."""
 FIELDS = ("role", "team", "aliases", "facts", "open_items", "codename", "quoted", "plan", "nested")
 QUERIES = ("lighthouse", "what did Kane mend?", "lighthouse key lies in", "who keeps the ledger?")
 
@@ -79,7 +80,7 @@ def secrets_in(answer: str, arguments: Any) -> list[str]:
     sent_words = {word for sent in sent_texts for word in WORD.findall(sent.casefold())}
 
     def repeated(match: re.Match[str]) -> str:
-        words = set(WORD.findall((match[1] or match[2] or "").casefold()))
+        words = set(WORD.findall((match[1] or match[2] or match[3] or "").casefold()))
         return "" if words <= sent_words else match[0]
 
     text = REPEATED.sub(repeated, answer).casefold()

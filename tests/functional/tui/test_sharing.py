@@ -45,7 +45,7 @@ async def test_path_copied_in_a_document_has_the_current_line(demo: Path) -> Non
         text = (demo / ROLLBACK).read_text(encoding="utf-8").split("\n")[line - 1]
         assert "rollback" in text.lower() or "plan" in text.lower()
         await driver.press("Y")
-        assert driver.app.clipboard == f"[Rollback plan (2026-01-30)]({ROLLBACK})"
+        assert driver.app.clipboard == f"[Rollback plan (2026-01-30), line {line}]({ROLLBACK})"
 
 
 async def test_the_document_under_the_cursor_of_a_card_is_copied(demo: Path) -> None:

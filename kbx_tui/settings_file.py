@@ -24,6 +24,7 @@ from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.knowledge.toml_text import load_toml
 from kbx_tui.knowledge.vault import CONFIG_NAME, resolve_links
 from kbx_tui.object_store.store_uri import require_no_credentials
+from kbx_tui.safe_text import safe_line
 from kbx_tui.state_file import read_regular_file
 
 SIZE_LIMIT = 1024 * 1024
@@ -120,10 +121,15 @@ def _convert(raw: dict[str, Any], file: Path) -> Settings:
         settings = msgspec.convert(known, Settings)
     except msgspec.ValidationError as error:
         raise ConfigError(_explain(known, file, str(error))) from error
+    uri = settings.index.uri
     try:
-        require_no_credentials(settings.index.uri)
+        require_no_credentials(uri)
     except ConfigError as error:
         raise ConfigError(f"{file}: [index] uri: {error}") from error
+    if safe_line(uri) != uri:
+        raise ConfigError(
+            f"{file}: index.uri = {uri!a} is not valid: it holds a character that is not shown"
+        )
     return settings
 
 

@@ -62,7 +62,10 @@ def limit_heaps() -> None:
     """Let glibc have a heap per core, not eight, in a process that is to run for hours.
 
     Threads that come and go leave blocks in each, and a heap keeps every page that holds one.
+    A number that the user has set is kept.
     """
+    if "MALLOC_ARENA_MAX" in os.environ:
+        return
     import ctypes
 
     with suppress(AttributeError, OSError, TypeError):

@@ -362,14 +362,15 @@ def read_file(root: Path, path: str) -> bytes | None:
 def is_editable(root: Path, path: str) -> bool:
     """Return whether a path is that of a page, or kbx.toml: a journal may come from elsewhere."""
     parts = PurePosixPath(path).parts
-    if len(parts) > MOST_FOLDERS or any(part.startswith(".") for part in parts):
+    if len(parts) > MOST_FOLDERS:
         return False
     try:
         target, folder = resolve_links(root / path), resolve_links(root)
-    except OSError:
+        parts += target.relative_to(folder).parts  # a link may lead into a hidden folder
+    except (OSError, ValueError):
         return False
-    is_page = target.suffix.lower() == ".md"
-    return target.is_relative_to(folder) and (is_page or target == folder / CONFIG_NAME)
+    is_named = target.suffix.lower() == ".md" or target == folder / CONFIG_NAME
+    return is_named and not any(part.startswith(".") for part in parts)
 
 
 def file_changed(path: str, expected: bytes | None, actual: bytes | None) -> FileChanged:
@@ -410,10 +411,10 @@ def _writable_target(root: Path, path: str) -> Path:
         target = resolve_links(_located(root, path))
     except FileNotFoundError:
         target = resolve_links(root / path)
-        if not is_editable(root, path):
-            raise WriteFault(f"{path} is not a markdown file in {root}") from None
     except OSError as error:
         raise WriteFault(f"{path} cannot be read: {error.strerror}") from error
+    if not is_editable(root, path):
+        raise WriteFault(f"{path} is not a markdown file in {root}, or is in a hidden folder")
     if target.exists() and not os.access(target, os.W_OK):
         raise WriteFault(f"{path} is read-only; it was not written")
     return target

@@ -42,10 +42,8 @@ def index_location(root: Path, settings: Settings) -> str:
     if "://" in uri:
         return uri
     try:
-        if "\0" in uri:
-            raise ValueError("it contains a NUL character")
         return str(root / Path(uri or DEFAULT).expanduser())
-    except (RuntimeError, ValueError) as error:  # the user in ~user is unknown
+    except RuntimeError as error:  # the user in ~user is unknown
         raise ConfigError(
             f"[index] uri = {json.dumps(uri)} in kbx.toml cannot be used for the index ({error}): "
             f"{ADVICE}"

@@ -45,6 +45,7 @@ def test_values_in_the_file_override_defaults(tmp_path: Path) -> None:
         ("search = 3", ["[search] must be a table", "3"]),
         ('[index]\nexclude = "drafts"', ["index.exclude", "drafts", "list of texts"]),
         ("[embedding]\nmodel = 3", ["embedding.model", "3", "text"]),
+        ('[index]\nuri = "/idx\\u001b[31m"', ["index.uri", r"\x1b[31m", "is not shown"]),
         ("[search", ["not valid TOML"]),
     ],
 )

@@ -21,7 +21,13 @@ ctypes.CDLL(None).malloc_stats()
 
 @pytest.mark.slow  # another process
 @pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
-def test_threads_share_a_heap_per_core() -> None:
+@pytest.mark.parametrize("chosen", [None, "1"])
+def test_threads_share_a_heap_per_core_or_what_the_user_has_set(
+    monkeypatch: pytest.MonkeyPatch, chosen: str | None
+) -> None:
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    if chosen:
+        monkeypatch.setenv("MALLOC_ARENA_MAX", chosen)
     command = [sys.executable, "-c", ALLOCATE_ON_THREADS]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-    assert 1 <= said.count("Arena ") <= max(2, usable_cores())
+    assert 1 <= said.count("Arena ") <= int(chosen or max(2, usable_cores()))

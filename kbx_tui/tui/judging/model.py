@@ -214,11 +214,11 @@ class JudgingModel:
             self._measure_soon()
 
     def _measure_soon(self) -> None:
-        if self.queries and not self.is_reading:
+        if self.queries:
             both = filter(None, (self.pinned, self.current))
             if all(self.evidence.get(settings.tuning.preset) for settings in both):
                 self._start_measuring()
-            else:
+            elif not self.is_reading:
                 self._read()
 
     def _read(self) -> None:

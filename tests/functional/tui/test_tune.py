@@ -258,13 +258,15 @@ async def test_keys_are_answered_while_judged_queries_are_read(
     demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge_as_labelled(demo_copy)
-    retrieve, last = EvidenceKeeper._retrieve, asyncio.Event()
+    retrieve = EvidenceKeeper._retrieve
+    is_last, last = asyncio.Event(), asyncio.Event()
     numbers = count(1)
 
     async def wait_for_the_last(
         self: EvidenceKeeper, query: JudgedQuery, preset: Preset
     ) -> Evidence:
         if next(numbers) == 50:
+            is_last.set()
             await last.wait()
         return await retrieve(self, query, preset)
 
@@ -275,10 +277,14 @@ async def test_keys_are_answered_while_judged_queries_are_read(
         assert model(driver).curve is None  # they are still being read
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2
-        last.set()
-        await driver.until(lambda: model(driver).curve is not None, seconds=240.0)
-        await driver.press("left_square_bracket")
+        judging = driver.explore.session.judging
+        await driver.until(is_last.is_set, seconds=240.0)
+        await driver.press("left_square_bracket")  # measured on those that have been read
         await driver.until_shown(CurvePane, "alpha .45 now ")
+        assert judging.is_reading
+        last.set()
+        await driver.until(lambda: not judging.is_reading, seconds=240.0)
+        await driver.until(lambda: judging.measured and len(judging.measured.queries) == 60)
 
 
 async def test_a_fast_search_has_no_curve(judged_demo: Path) -> None:

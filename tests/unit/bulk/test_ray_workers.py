@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,6 +53,9 @@ class FakeRay:
     def __init__(self) -> None:
         self.started = 0
         self.is_running = True
+        self.now = 0.0
+        self.finishes: dict[str, float] = {}
+        """The times before which a method of the workers does not finish."""
 
     def remote(self, **_: Any) -> Callable[[type[RayWorker]], Any]:
         return lambda worker_class: SimpleNamespace(remote=lambda model: self.start(worker_class))
@@ -61,15 +65,21 @@ class FakeRay:
         worker = worker_class("bundled")
 
         def method(name: str) -> Any:
-            return SimpleNamespace(remote=lambda *arguments: FakeResult(worker, name, arguments))
+            made = SimpleNamespace(remote=lambda *arguments: FakeResult(worker, name, arguments))
+            made.options = lambda **_: made
+            return made
 
-        return SimpleNamespace(facts=method("facts"), run=method("run"))
+        return SimpleNamespace(**{name: method(name) for name in ("facts", "run", "answer")})
 
     def wait(
         self, references: list[FakeResult], num_returns: int = 1, timeout: float = 0
     ) -> tuple[list[FakeResult], list[FakeResult]]:
-        if self.is_running and not any(reference.result for reference in references):
-            references[-1].finish()
+        self.now += timeout
+        assert self.now < 10_000, "it waits for ever"
+        can = [each for each in references if self.now >= self.finishes.get(each.name, 0.0)]
+        if self.is_running and can and not any(reference.result for reference in references):
+            for each in can if can[0].name == "answer" else can[-1:]:
+                each.finish()
         return [reference for reference in references if reference.result is not None], []
 
     def nodes(self) -> list[dict[str, bool]]:
@@ -90,6 +100,7 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
         yield fake
 
     monkeypatch.setattr(ray_workers, "ray_session", session)
+    monkeypatch.setattr(ray_workers, "time", SimpleNamespace(monotonic=lambda: fake.now))
     monkeypatch.setattr(ray_workers, "require_ray", lambda: None)
     return fake
 
@@ -191,6 +202,27 @@ def test_ray_that_has_ended_is_an_error(ray: FakeRay) -> None:
     ray.is_running = False
     with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
         numbers(workers.map(double, [1]))
+
+
+@pytest.mark.parametrize(
+    ("stuck", "message"),
+    [
+        (["facts"], "^Ray could not start any worker within 120 s: are all"),
+        (["run", "answer"], "^Ray could not start a worker that died within 120 s: are all"),
+    ],
+)
+def test_workers_for_which_there_is_no_place_are_an_error(
+    ray: FakeRay, stuck: list[str], message: str
+) -> None:
+    ray.finishes = dict.fromkeys(stuck, inf)
+    with two_workers() as workers, pytest.raises(EngineFault, match=message):
+        numbers(workers.map(double, range(20)))
+
+
+def test_task_that_takes_long_is_waited_for(ray: FakeRay) -> None:
+    ray.finishes["run"] = 5 * ray_workers.START_SECONDS
+    with two_workers() as workers:
+        assert numbers(workers.map(double, range(20))) == EXPECTED
 
 
 def test_disk_that_is_full_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

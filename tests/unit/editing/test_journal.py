@@ -238,16 +238,36 @@ def test_pending_record_of_a_path_outside_the_base_is_set_aside(tmp_path: Path) 
     assert pages(root) == after
 
 
-@pytest.mark.parametrize(
-    "path", ["memory/../.git/hooks/new.md", ".claude/commands/new.md", f"{'d/' * 1_500}new.md"]
-)
+ELSEWHERE = [
+    "memory/../.git/hooks/new.md",
+    ".claude/commands/new.md",
+    "linked/commands/new.md",
+    f"{'d/' * 1_500}new.md",
+]
+
+
+@pytest.mark.parametrize("path", ELSEWHERE)
 def test_a_record_from_elsewhere_writes_only_pages(tmp_path: Path, path: str) -> None:
     lay_out(tmp_path, {PAGE: BEFORE})
+    (tmp_path / "linked").symlink_to(".claude")
     entry = JournalEntry(1, "2026-01-01 00:00:00", "a", (smallest_change(path, None, b"new"),))
     begin(tmp_path, entry)
     assert finish_interrupted(tmp_path) == ()
     assert [file.name for file in tmp_path.rglob("*.md")] == ["ada.md"]
     assert write_files(tmp_path, [FileEdit(PAGE, BEFORE, AFTER)], "b").paths == (PAGE,)
+
+
+@pytest.mark.parametrize("before", [None, BEFORE])
+def test_no_page_in_a_hidden_folder_is_written_through_a_link(
+    tmp_path: Path, before: bytes | None
+) -> None:
+    lay_out(tmp_path, {PAGE: BEFORE, ".claude/command.md": BEFORE})
+    (tmp_path / "linked").symlink_to(".claude")
+    path = "linked/command.md" if before else "linked/new.md"
+    outcome = write_files(tmp_path, [FileEdit(path, before, AFTER)], "a")
+    assert "or is in a hidden folder" in str(outcome.failed[path])
+    assert (tmp_path / ".claude" / "command.md").read_bytes() == BEFORE
+    assert not (tmp_path / ".claude" / "new.md").exists()
 
 
 def test_nothing_is_written_through_a_link_in_place_of_a_temporary_file(tmp_path: Path) -> None:

@@ -26,9 +26,9 @@ class Jump(ModalScreen[Widget | None], Overlay[Widget | None]):
 
     def __init__(self, below: Screen[None]) -> None:
         super().__init__()
-        panes = sorted(below.focus_chain, key=lambda pane: (pane.region.y, pane.region.x))
         self.size_of_labels = below.app.size
-        self.targets = dict(zip(LETTERS, panes, strict=False))
+        # In the order of the screen, not of regions: a pane just shown may not have its region yet.
+        self.targets = dict(zip(LETTERS, below.focus_chain, strict=False))
 
     def compose(self) -> ComposeResult:
         for letter, pane in self.targets.items():

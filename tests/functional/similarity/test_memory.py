@@ -442,3 +442,17 @@ def test_swapping_the_texts_keeps_the_score(unindexed: KnowledgeBase) -> None:
 
 def test_scoring_a_pair_creates_no_index(unindexed: KnowledgeBase) -> None:
     assert not (Path(unindexed.root) / ".kbx").exists()
+
+
+def test_what_is_similar_is_found_whatever_the_limit(tmp_path: Path) -> None:
+    page = tmp_path / "memory/people/dana-lund.md"
+    page.parent.mkdir(parents=True)
+    facts = ("Prefers calls over email", "Likes email better than calls")
+    page.write_text("# Dana Lund\n\n## Facts\n" + "".join(f"- {fact}\n" for fact in facts))
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        for limit in (1, 2):
+            (found,) = kb.similarity.check(["Prefers email over calls"], limit=limit)
+            assert found.has_similar
+            assert facts[1] in [match.text for match in found.matches]
+        assert kb.has_similar("Prefers email over calls")

@@ -456,3 +456,22 @@ def test_what_is_similar_is_found_whatever_the_limit(tmp_path: Path) -> None:
             assert found.has_similar
             assert facts[1] in [match.text for match in found.matches]
         assert kb.has_similar("Prefers email over calls")
+
+
+FREQUENCIES = [
+    ("Takes the pills daily", "Takes the pills weekly"),
+    ("Physio once a week", "Physio twice a week"),
+    ("Injection every other day", "Injection daily"),
+    ("Watered daily", "Watered weekly"),
+    ("The board meets weekly", "The board meets bi-weekly"),
+    ("Insulin once daily", "Insulin twice daily"),
+]
+
+
+@pytest.mark.parametrize("judge", ["model", "rules"])
+def test_another_frequency_is_a_conflict(tmp_path: Path, judge: str) -> None:
+    (tmp_path / "kbx.toml").write_text(f'[dedup]\njudge = "{judge}"\n')
+    pairs = [*FREQUENCIES, *((draft, known) for known, draft in FREQUENCIES)]
+    with KnowledgeBase(tmp_path) as kb:
+        judged = {(pair.left, pair.right): pair.relation for pair in kb.similarity.judge(pairs)}
+    assert judged == dict.fromkeys(pairs, "conflict")

@@ -46,6 +46,7 @@ CONFLICTS = [
     ("can attend", "is unable to attend", "negation", "attend", "unable to attend"),
     ("tolerates lactose", "lactose intolerant", "opposite", "tolerates", "intolerant"),
     ("rent is 81 000 SEK", "rent is 82 000 SEK", "number", "81 000", "82 000"),
+    ("the pond is shallow", "the pond is deep", "opposite", "shallow", "deep"),
     ("alerts: on", "alerts: off", "opposite", "on", "off"),
     ("it is on hold", "it is in progress", "opposite", "on-hold", "in-progress"),
 ]

@@ -32,8 +32,8 @@ from kbx_tui.drafting.texts import merged_text, one_sentence
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity.compared_words import analyse_words, word_set
-from kbx_tui.similarity.conflict_guard import CHANGE, NEGATION
-from kbx_tui.similarity.judging import CERTAIN
+from kbx_tui.similarity.conflict_guard import NEGATION
+from kbx_tui.similarity.judging import CERTAIN, CHANGE
 from kbx_tui.similarity.pair_score import FLOOR, is_near, require_threshold
 
 
@@ -170,8 +170,8 @@ _HEDGED = re.compile(
 def _nearest(check: DraftCheck) -> str:
     """Return the most similar text of the entity or an earlier draft; empty if none is similar.
 
-    The model is hardly ever in doubt that texts say different things, and is sometimes wrong where
-    they share few words; so what is similar by its score is looked at, whatever the model says.
+    Texts that share few words are sometimes judged different with certainty, and say the same; so
+    what is similar by its score is looked at, whatever the judgement.
     Other texts are in a check only where the model sees a relation or is in doubt.
     """
     known = [(match.known.score, match.known.text) for match in check.matches if match.is_own]

@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -52,15 +51,13 @@ NEAREST_REPORTED = 5
 @dataclass(frozen=True, slots=True)
 class Comparison:
     matches: list[SimilarityMatch]
-    """Best first. If anything compared is similar, one of them is."""
+    """All similar enough to be listed, by score."""
     nearest: tuple[SimilarityMatch, ...]
     """The best scores of all texts compared, best first, at most `NEAREST_REPORTED`."""
-    texts: frozenset[str] = frozenset()
-    """All texts similar enough to be listed, in `matches` or not."""
 
     def joined_with(self, other: Comparison) -> Comparison:
         return Comparison(
-            best_first([*self.matches, *other.matches]),
+            sorted([*self.matches, *other.matches], key=lambda match: -match.score),
             top_nearest((*self.nearest, *other.nearest)),
         )
 
@@ -79,21 +76,15 @@ def find_similar_facts(
     within: Flags | None = None,
     fields: Sequence[SimilarityMatch] = (),
 ) -> Comparison:
-    """Return the facts, open items and `fields` similar to a text.
+    """Return the facts, open items and `fields` similar to a text, among them the best `limit`.
 
-    The best `limit`, all that tie with the last of them, and the best one without a conflict.
     `within`, shape (facts,), restricts the facts compared.
     """
     near = score_facts(candidate, facts, scale, limit=limit, within=within)
     scored = sorted([*near, *fields], key=lambda known: -known.score)
     listed = [known for known in scored if scale.listed(known.pair, known.threshold)]
-    lowest = listed[limit - 1].score if len(listed) > limit else 0.0
-    matches = [known for known in listed if known.score >= lowest]
-    if not any(match.is_similar for match in matches):
-        matches += islice((known for known in listed[len(matches) :] if known.is_similar), 1)
     clear = [known for known in scored if not scale.is_misleading(known.pair, known.threshold)]
-    texts = frozenset(known.text for known in listed)
-    return Comparison(best_first(matches), tuple(clear[:NEAREST_REPORTED]), texts)
+    return Comparison(listed, tuple(clear[:NEAREST_REPORTED]))
 
 
 def near_facts(
@@ -457,7 +448,7 @@ def find_passages(
             other = best.setdefault(chunk, match)
             if (match.is_similar, match.score) > (other.is_similar, other.score):
                 best[chunk] = match
-    return Comparison(best_first(list(best.values())), top_nearest(nearest))
+    return Comparison(list(best.values()), top_nearest(nearest))
 
 
 def _nearest_chunks(

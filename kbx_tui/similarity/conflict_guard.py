@@ -1,6 +1,6 @@
 """The conflict guard: finds contradictions between two similar texts by rules. Pure, no model.
 
-Numbers, units, dates, names, negation and opposites. Both texts must mention the
+Numbers, units, frequencies, dates, names, negation and opposites. Both texts must mention the
 aspect: `3 killed` and `killed` is an omission, `3 killed` and `5 killed` a conflict. What one text
 negates, the other must affirm: `not eating grass` and `eating grass`.
 """
@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -24,7 +25,7 @@ from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
 from kbx_tui.similarity.numbers_and_dates import Quantity, TemporalExpression
 
 ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite", "order", "value"]
-"""The guard finds the first six, a judgement `order` and `value`."""
+"""The guard finds the first six and, of frequencies, `value`; a judgement `order` and `value`."""
 
 COMMON_GROUND = 0.6
 """Share, 0..1, of the other words of the shorter text that the longer one must have for names to
@@ -44,11 +45,6 @@ NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
     r"|cannot|without|[a-z]+n['’]t)\b"
 )
-CHANGE = re.compile(
-    r"(?i)\b(?:now|no longer|not any ?more|any ?more|instead|from (?:today|now|tomorrow)|as of"
-    r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
-)
-"""Words of a text that says what is otherwise than before."""
 _DENIAL = re.compile(
     NEGATION.pattern + r"|\b(?:unable to|(?:fail|refuse)(?:s|d|ed)? to|no longer able to"
     r"|(?:stop(?:s|ped)?|quits?|ceased?|(?:gave|gives?|given) up)(?= \w+ing\b))"
@@ -82,6 +78,10 @@ class Claims:
     def quantities(self) -> tuple[Quantity, ...]:
         dates = [(time.start, time.end) for time in self.times]
         return numbers_and_dates.find_quantities(self.text, dates)
+
+    @cached_property
+    def frequencies(self) -> dict[Decimal, str]:
+        return numbers_and_dates.find_frequencies(self.text)
 
     @cached_property
     def names(self) -> tuple[ProperName, ...]:
@@ -135,6 +135,14 @@ def _is_one_long_number(left: str, right: str) -> bool:
     """Return whether texts have equal digits, as many as a telephone number, however grouped."""
     ours, theirs = ("".join(filter(str.isdecimal, text)) for text in (left, right))
     return ours == theirs and len(ours) >= LONG_NUMBER
+
+
+def _frequencies(left: Claims, right: Claims) -> list[Conflict]:
+    ours, theirs = left.frequencies, right.frequencies
+    is_same = numbers_and_dates.is_same_frequency
+    if not (ours and theirs) or any(is_same(one, other) for one in ours for other in theirs):
+        return []
+    return [Conflict("value", ", ".join(ours.values()), ", ".join(theirs.values()))]
 
 
 def _names(left: Claims, right: Claims) -> list[Conflict]:
@@ -204,7 +212,7 @@ def _is_negated(word: str, plain: str) -> bool:
     return word.endswith("less") and plain == word.removesuffix("less") + "ful"
 
 
-_GUARDS = (_dates, _numbers, _names, _negation, _opposites)
+_GUARDS = (_dates, _numbers, _frequencies, _names, _negation, _opposites)
 
 
 def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:

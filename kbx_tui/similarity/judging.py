@@ -23,7 +23,6 @@ from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.similarity.compared_words import ABBREVIATIONS, Signals, analyse_words, word_set
 from kbx_tui.similarity.conflict_guard import (
-    CHANGE,
     KEY,
     Claims,
     Conflict,
@@ -53,8 +52,8 @@ DUPLICATE, SAME_TOPIC = 0.85, 0.6
 same thing: without the model, a contradiction counts from there."""
 
 CERTAIN = 0.6
-"""Certainty from which texts judged different need no look; docs/similarity.md has the share of
-conflicts among them."""
+"""Certainty from which texts judged different are so whatever their score; docs/similarity.md has
+the share of conflicts among them."""
 
 ALIKE = 0.5
 """Lowest likeness, by meaning, words or letters, of texts that may say the same: the model takes a
@@ -86,6 +85,13 @@ pairs. The model alone takes what says one thing in other words for a contradict
 else, the more so the fewer words are shared; vectors know better."""
 
 
+CHANGE = re.compile(
+    r"(?i)\b(?:now|no longer|not any ?more|any ?more|instead|from (?:today|now|tomorrow)|as of"
+    r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
+)
+"""Words of a text that says what is otherwise than before."""
+
+
 class KeyUse(NamedTuple):
     """How the pages of a base use a key in `key: value`."""
 
@@ -112,6 +118,8 @@ ONE_VALUED = word_set(
 )
 """Last words of keys that have one value at a time, however a base uses them."""
 
+_VALUES: frozenset[ConflictKind] = frozenset({"number", "unit", "date", "value"})
+"""Kinds of conflicts with which texts hardly ever say the same."""
 _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 """Words that leave no room for another."""
 _ARTICLE = re.compile(r"(?:(?<!\S)(?:an?|An|[tT]he)|^\s*A)(?=\s)")
@@ -169,6 +177,8 @@ def judge(
         likely[3], likely[2] = likely[3] + likely[2], 0.0
     elif pair.excludes_another:
         likely[3] *= UNLIKELY
+    if pair.kinds & _VALUES:
+        likely[:2] *= UNLIKELY
     likely /= likely.sum()
     chosen = int((COSTS @ likely).argmin())
     if chosen < 2 and max(signals.cosine, signals.tokens, signals.spelling) < ALIKE:

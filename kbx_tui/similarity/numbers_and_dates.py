@@ -1,4 +1,4 @@
-"""Numbers with their units, dates and times in a text, as comparable values. Pure.
+"""Numbers with their units, frequencies, dates and times in a text, as comparable values. Pure.
 
 `3 days` equals `72 hours`, `5 kg` does not equal `5 g`. A number without a unit matches any unit,
 and a rounded measure matches the exact one (`0.44 percent`, `0.4 %`). `17 March 2026` has a year, a
@@ -198,6 +198,43 @@ def _from_words(match: re.Match[str]) -> Quantity | None:
 
 def _unit(word: str) -> tuple[str, str]:
     return _UNITS.get(word) or _UNITS.get(word.removesuffix("s")) or ("", "1")
+
+
+_PERIODS = {word: Decimal(size) for word, (measure, size) in _UNITS.items() if measure == "time"}
+_PERIODS |= dict.fromkeys(("night", "morning", "afternoon", "evening"), _PERIODS["day"])
+_PERIODS |= dict.fromkeys(WEEKDAY_NUMBERS, _PERIODS["week"])
+_ADVERBS = {
+    "hourly": "hour", "daily": "day", "nightly": "day", "weekly": "week", "biweekly": "fortnight",
+    "bi-weekly": "fortnight", "fortnightly": "fortnight", "monthly": "month",
+    "quarterly": "quarter", "yearly": "year", "annually": "year",
+}  # fmt: skip
+_TIMES = NUMBER_WORDS | _ORDINALS | {"other": 2, "single": 1, "once": 1, "twice": 2}
+_FREQUENCY = re.compile(
+    rf"""(?xi)\b(?:(?P<times>once|twice|\w+(?=\ times\b)|\d+(?=\ ?[x×]\ ))(?:\ times|\ ?[x×])?\ )?
+    (?:(?:every|each|(?(times)(?:an?|per)|(?!)))(?:\ (?P<step>\w+))?\ (?P<period>
+    {"|".join(_PERIODS)})s?(?!,|\ and\b|\ or\b|\ of\b)|(?P<adverb>{"|".join(_ADVERBS)}))\b"""
+)
+"""`Every Monday and Friday` and `every first Monday of the month` are none."""
+
+
+def find_frequencies(text: str) -> dict[Decimal, str]:
+    """Return the seconds from one time to the next, with the words that say so: `once a week`."""
+    found = {}
+    for match in _FREQUENCY.finditer(text):
+        times, step = (_count(match[group] or "once") for group in ("times", "step"))
+        if times and step:
+            period = _ADVERBS.get((match["adverb"] or "").lower()) or match["period"].lower()
+            found[_PERIODS[period] * step / times] = match[0]
+    return found
+
+
+def _count(word: str) -> int:
+    is_number = word.isascii() and word.isdigit()
+    return int(word) if is_number else _TIMES.get(word.lower(), 0)
+
+
+def is_same_frequency(one: Decimal, other: Decimal) -> bool:
+    return _is_near(one, other, ROUGH)  # a month is not quite four weeks
 
 
 Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]

@@ -59,6 +59,10 @@ from kbx_tui.similarity.pair_score import (
 JUDGED_AT_ONCE = 12
 """Pairs in one run of the pair model: more take as long each, and more memory."""
 
+MOST_JUDGED = 12
+"""Matches of a text that are judged, however few are shown: whether any is similar must not depend
+on that. The others go by rules."""
+
 
 class SimilarityEngine:
     """Compares texts with the contents of one open index. Not thread-safe."""
@@ -117,9 +121,11 @@ class SimilarityEngine:
             if scope.with_passages:
                 passages = self._passages(candidate, scope, scale, comparison)
                 comparison = comparison.joined_with(passages)
-            shown, nearest = shown_matches(comparison.matches, limit), comparison.nearest
-            pairs = self.judge([match.judged_pair for match in shown])
-            shown = tuple(replace(m, pair=pair) for m, pair in zip(shown, pairs, strict=True))
+            matches, nearest = comparison.matches, comparison.nearest
+            asked = matches[:MOST_JUDGED]
+            pairs = self.judge([match.judged_pair for match in asked])
+            judged = (replace(m, pair=pair) for m, pair in zip(asked, pairs, strict=True))
+            shown = shown_matches([*judged, *matches[MOST_JUDGED:]], limit)
             check = SimilarityCheck(
                 query=candidate.text,
                 scope=scope.as_dict(),
@@ -316,7 +322,7 @@ class SimilarityEngine:
             scale,
             within=documents,
             names=pages,
-            known=set(map(normal_form, comparison.texts)),
+            known={normal_form(match.text) for match in comparison.matches},
         )
 
     def _fields_in(

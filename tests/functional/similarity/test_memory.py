@@ -442,3 +442,36 @@ def test_swapping_the_texts_keeps_the_score(unindexed: KnowledgeBase) -> None:
 
 def test_scoring_a_pair_creates_no_index(unindexed: KnowledgeBase) -> None:
     assert not (Path(unindexed.root) / ".kbx").exists()
+
+
+def test_what_is_similar_is_found_whatever_the_limit(tmp_path: Path) -> None:
+    page = tmp_path / "memory/people/dana-lund.md"
+    page.parent.mkdir(parents=True)
+    facts = ("Prefers calls over email", "Likes email better than calls")
+    page.write_text("# Dana Lund\n\n## Facts\n" + "".join(f"- {fact}\n" for fact in facts))
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        for limit in (1, 2):
+            (found,) = kb.similarity.check(["Prefers email over calls"], limit=limit)
+            assert found.has_similar
+            assert facts[1] in [match.text for match in found.matches]
+        assert kb.has_similar("Prefers email over calls")
+
+
+FREQUENCIES = [
+    ("Takes the pills daily", "Takes the pills weekly"),
+    ("Physio once a week", "Physio twice a week"),
+    ("Injection every other day", "Injection daily"),
+    ("Watered daily", "Watered weekly"),
+    ("The board meets weekly", "The board meets bi-weekly"),
+    ("Insulin once daily", "Insulin twice daily"),
+]
+
+
+@pytest.mark.parametrize("judge", ["model", "rules"])
+def test_another_frequency_is_a_conflict(tmp_path: Path, judge: str) -> None:
+    (tmp_path / "kbx.toml").write_text(f'[dedup]\njudge = "{judge}"\n')
+    pairs = [*FREQUENCIES, *((draft, known) for known, draft in FREQUENCIES)]
+    with KnowledgeBase(tmp_path) as kb:
+        judged = {(pair.left, pair.right): pair.relation for pair in kb.similarity.judge(pairs)}
+    assert judged == dict.fromkeys(pairs, "conflict")

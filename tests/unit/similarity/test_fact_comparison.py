@@ -42,13 +42,13 @@ def facts_with(*texts: str) -> FactVectors:
     return embed_facts(*(make_fact(text, line=line) for line, text in enumerate(texts, 1)))
 
 
-def test_a_limit_returns_the_best_of_all_matches() -> None:
+def test_all_matches_are_returned_best_first_whatever_the_limit() -> None:
     facts = facts_with("ships 5 releases a year now", "ships 5 releases every year", TEXT, "sings")
     scores = all_scores(facts)
     assert len(scores) >= 2
     for limit in range(1, len(scores) + 1):
         found = compare(facts, limit)
-        assert [match.score for match in found.matches][:limit] == scores[:limit]
+        assert [match.score for match in found.matches] == scores
         assert found.nearest[0].score == scores[0] == 1.0
 
 
@@ -76,15 +76,8 @@ def test_conflicts_are_looked_for_once_and_only_in_what_is_listed(
 
     monkeypatch.setattr(judging, "find_conflicts", counted)
     found = compare(facts, 2, 0.6)
-    assert len(found.matches) < 5
-    assert len(checked) == len(set(checked)) <= len(found.texts)
-    assert len(found.texts) > 10
-    assert not any(match.is_similar for match in found.matches)
-
-
-def test_matches_that_tie_with_the_last_are_listed_too() -> None:
-    facts = facts_with("ships 3 releases a year", TEXT, "Ships 5 releases a year.")
-    assert [match.score for match in compare(facts, 1).matches] == [1.0, 1.0]
+    assert not any(match.is_similar for match in shown_matches(found.matches, 2))
+    assert 10 < len(checked) == len(set(checked)) <= len(found.matches)
 
 
 def test_no_facts_give_no_matches() -> None:

@@ -56,7 +56,7 @@ def print_results(
     *,
     explain: bool,
 ) -> None:
-    """Print results with the names of their bases, which is empty for one alone.
+    """Print results, each with the name of its base; the name is empty if only one was searched.
 
     On a terminal, paths are links (OSC 8), unless NO_COLOR is set or TERM is `dumb`.
     """

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from kbx_tui.knowledge.folding import WORD, fold, name_key, slug
-from kbx_tui.knowledge.markdown import end_of_top, strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import blank_unread, end_of_top, strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee, Document
 from kbx_tui.knowledge.turns import is_written_as_name
 
@@ -165,14 +166,29 @@ _ATTENDEE_LINE = re.compile(
 )
 
 
-def attendee_line(body: str) -> dict[str, str]:
-    """Return who attended as a property if a line at the top says so: `Attendees: Ann Lee, Bo`."""
-    line = _ATTENDEE_LINE.search(body, 0, end_of_top(body))
+_END_OF_NAMES = re.compile(
+    r"[.!?](?<=[^\W\d_]{2}.)(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|Fr|Hr).)(?<!\b(?:Mrs|Drs).)"
+    r"(?<!\b(?:Prof|Dipl).)(?=\s|$)"
+    r"|[.,;|](?=\s+[^\W\d_][\w ]{1,30}[:：])"
+)
+"""The end of a sentence, or what is before another label, as in `Ann Lee; Apologies: Bo Chan`."""
+
+
+def attendee_line(body: str) -> dict[str, list[dict[str, str]]]:
+    """Return who attended as a property if a line at the top says so: `Attendees: Ann Lee, Bo`.
+
+    What is in the line and no name (`and others`, `me`) is left out.
+    """
+    end = end_of_top(body)
+    if not _ATTENDEE_LINE.search(body, 0, end):  # most bodies, which are not parsed for that
+        return {}
+    line = _ATTENDEE_LINE.search(blank_unread(body), 0, end)
     if line is None or "[[" in line["names"]:  # links say it already
         return {}
-    names = [attendee.name for attendee in _attendees(line["names"])]
-    is_list = len(names) > (1 if line["several"] else 0)
-    return {"attendees": line["names"]} if is_list and all(map(is_written_as_name, names)) else {}
+    listed = _attendees(_END_OF_NAMES.split(line["names"], maxsplit=1)[0])
+    found = [each for each in listed if is_written_as_name(each.name) and ":" not in each.name]
+    is_list = len(found) > (1 if line["several"] else 0)
+    return {"attendees": [asdict(each) for each in found]} if is_list else {}
 
 
 def references_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:

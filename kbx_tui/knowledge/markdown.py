@@ -301,7 +301,7 @@ def links_of(body: str, *, labels_first: bool = False) -> Iterator[WrittenLink]:
     """
     if not any(mark in body for mark in ("[[", "](", "]:")):
         return
-    text = _blank_unread(blank_code(body))
+    text = blank_unread(body)
     links = find_written_links(text, labels_first=labels_first)
     definitions = _DEFINITION.finditer(text) if "]:" in text else ()
     if addresses := {_reference_key(match["id"]): match["address"] for match in definitions}:
@@ -343,8 +343,9 @@ _UNREAD_MARK = re.compile(
 _LONGEST = 2000
 
 
-def _blank_unread(text: str) -> str:
-    """Return a text with spaces for comments, placeholders of templates and mathematics."""
+def blank_unread(body: str) -> str:
+    """Return a body with spaces for code, comments, placeholders of templates and mathematics."""
+    text = blank_code(body)
     parts, done, unclosed = list[str](), 0, set[str]()
     for match in _UNREAD_MARK.finditer(text):
         mark, start, end = match[0], match.start(), match.end()

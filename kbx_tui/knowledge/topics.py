@@ -13,13 +13,14 @@ from operator import itemgetter
 from typing import Any
 
 from kbx_tui.formatting import format_count
-from kbx_tui.knowledge.entity_names import EntityResolver
+from kbx_tui.knowledge.entity_names import EntityResolver, is_common_word
 from kbx_tui.knowledge.fields import EMAIL, TAG, attendees_of, given_name_first, stem_of
 from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.languages import plural, singular
 from kbx_tui.knowledge.markdown import property_link_targets, split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import REDACTED, Attendee, Entity
+from kbx_tui.knowledge.turns import is_capitalised
 from kbx_tui.knowledge.vault import MEMORY
 
 PROPOSED_TAG, PROPOSED_HUB, PROPOSED_NAME = 3, 5, 2
@@ -334,7 +335,14 @@ def _plainly_named(note: NoteOutline) -> Iterator[Attendee]:
         if fold(key) in PEOPLE_PROPERTIES:
             yield from _named_in_text(value)
     of_properties = attendees_of(note.properties)
-    yield from (attendee for attendee in note.attendees if attendee not in of_properties)
+    of_line = (attendee for attendee in note.attendees if attendee not in of_properties)
+    yield from (attendee for attendee in of_line if _is_full_name(attendee.name))
+
+
+def _is_full_name(name: str) -> bool:
+    """Return whether a name of a line is surely one: `Ann Lee`, not `Sales` or `Whole Team`."""
+    first, *others = name.split()
+    return bool(others) and is_capitalised(name) and not is_common_word(fold(first))
 
 
 def _named_in_text(value: object) -> Sequence[Attendee]:

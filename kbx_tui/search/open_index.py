@@ -5,6 +5,7 @@ A generation is the snapshot, the vectors and everything derived from them.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,13 +23,14 @@ from kbx_tui.index.noted_state import undamaged_versions
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot, generation_of, read_snapshot
 from kbx_tui.index.store import Store, is_one_of, translate_errors
-from kbx_tui.index.stored_records import BODIES, PAGES_READ, Body, EntitiesById
+from kbx_tui.index.stored_records import BODIES, PAGES_READ, Body, EntitiesById, item_key
 from kbx_tui.index.vectors.vector_matrix import (
     ChunkLines,
     VectorMatrix,
     load_vectors,
     read_chunk_lines,
 )
+from kbx_tui.knowledge.fields import page_name
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import ScoredDocuments
@@ -47,6 +49,8 @@ from kbx_tui.search.retrieval.speakers import Speakers
 if TYPE_CHECKING:
     from kbx_tui.search.link_graph import Destinations
     from kbx_tui.search.results.facets import FacetIndex
+
+_CITATION_KEY = re.compile(r"[^\W\d_][^\s/]*\d[^\s/]*\Z")
 
 
 class OpenIndex:
@@ -204,11 +208,7 @@ class IndexGeneration:
         named = {name: self._ids_of(name) for name in filters.values("@")}
         with_words, said = self.words.rows_with_phrase, filters.values("said")
         rows_said = lambda name: self.speakers.rows(name)  # noqa: E731  # made only where needed
-        cited = {
-            name: [row for row, _ in self.known_items.find(name)]
-            for name, ids in named.items()
-            if not ids
-        }
+        cited = {name: self._cited(name) for name, ids in named.items() if not ids}
         flags, scope = find_scope(
             self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows, cited
         )
@@ -220,6 +220,13 @@ class IndexGeneration:
 
     def _ids_of(self, name: str) -> list[str]:
         return [entity.id for entity in self.entity_names.named(name)]
+
+    def _cited(self, key: str) -> list[int]:
+        """Return the rows of the documents with a citation key: as an alias or the file's name."""
+        rows = [row for row, _ in self.known_items.find(key)] if _CITATION_KEY.match(key) else []
+        paths, aliases = self.snapshot.paths, self.snapshot.aliases
+        named = ((row, name) for row in rows for name in (page_name(paths[row]), *aliases[row]))
+        return [row for row, name in named if item_key(name.removeprefix("@")) == item_key(key)]
 
     def _unknown(self, name: str) -> UnknownName:
         for similar in self.entity_names.find(name, 1):

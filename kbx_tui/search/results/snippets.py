@@ -290,15 +290,15 @@ class PassageSource:
         start, stop = _below_heading(text, headings, start)
         text = text[:stop]  # a passage ends before the next heading
         found = [word_stem for _, _, word_stem in matches]
-        shown, spans, line_breaks, end = _cut(text, start, matches)
-        line = self.body_line + text.count("\n", 0, start)
+        shown, spans, line_breaks, (begin, end) = _cut(text, start, matches)
+        line = self.body_line + text.count("\n", 0, begin)
         firsts = [found.index(word_stem) for word_stem in stems if word_stem in found]
         return Snippet(
             text=shown,
             matches=tuple(spans),
             heading=_heading_above(text, headings, start),
             line_start=line,
-            line_end=line + text.count("\n", start, end),
+            line_end=line + text.count("\n", begin, end),
             terms=tuple(
                 [(word, n) for word_stem, word in stems.items() if (n := found.count(word_stem))]
             ),
@@ -423,9 +423,9 @@ def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
 
 def _cut(
     text: str, start: int, matches: list[Match]
-) -> tuple[str, list[tuple[int, int]], tuple[int, ...], int]:
+) -> tuple[str, list[tuple[int, int]], tuple[int, ...], tuple[int, int]]:
     """Return one line of at most 200 characters around `start`: its text, its matches, where in it
-    a line of `text` begins, and where it ends in `text`."""
+    a line of `text` begins, and where it begins and ends in `text`."""
     begin = _earlier_start(text, _sentence_start(text, start))
     raw = text[begin : begin + 2 * PASSAGE_LENGTH]
     shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
@@ -457,7 +457,7 @@ def _cut(
         and not any(first <= a < last for first, last in left_out)
     ]
     breaks = tuple(at for at, letter in zip(place, raw, strict=False) if letter == "\n")
-    return shown, spans, breaks, max(begin, end - 1)
+    return shown, spans, breaks, (begin, max(begin, end - 1))
 
 
 def _ends(text: str) -> bool:

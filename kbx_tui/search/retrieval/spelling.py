@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 
 from rapidfuzz.distance import OSA
@@ -10,16 +11,19 @@ from rapidfuzz.distance import OSA
 from kbx_tui.index.lexical.bm25 import errors_in
 from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.knowledge.entity_names import is_common_word
+from kbx_tui.knowledge.folding import WORD, fold
 from kbx_tui.search.evidence.evidence import UnknownName
-from kbx_tui.search.evidence.scores import Flags
+from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import HINT, NamedQuery
 from kbx_tui.search.query.query_words import VERB_FOLLOWS, QueryWords, has_topic, words_of
 from kbx_tui.search.retrieval.query_dates import QUOTED
 
-FORMS_FROM = 5
-"""Documents that a misspelt word is compared with for each word it may be."""
-_UMLAUT = re.compile("([aou])e")
+FORMS_FROM, UMLAUTS_FROM = 5, 50
+"""Documents that a misspelt word is compared with for each word it may be, and in which an umlaut
+is looked for."""
+_TWO_LETTERS = re.compile("([aou])e")
+_UMLAUT = re.compile("[äöü]")
 _WITH_NUMBER = re.compile(r"([^\W\d_]{2,})(\d{2,})")
 
 
@@ -62,25 +66,56 @@ def _meant_by(
         return parted if len(words.rows_with_phrase(parted)) else ""
     if not (word.isalpha() and has_topic([word])) or words.is_held(word):
         return ""
-    plain = _UMLAUT.sub(r"\1", word)
-    if plain != word and words.is_held(plain):
-        return plain
+    if meant := _with_umlaut(word, generation, flags):
+        return meant
     if not most or is_common_word(word) or is_token(word):
         return ""
-    paths, titles = generation.snapshot.paths, generation.snapshot.titles
+    others = _without_letter(word)  # looked for above
     for term in words.spelled_alike(word):
-        rows = words.rows_holding(term)
-        rows = rows[flags[rows]][:FORMS_FROM].tolist()
-        bodies = generation.bodies.read([paths[row] for row in rows])
         forms = {
             (OSA.distance(word, form), form)
-            for row, (body, _) in zip(rows, bodies, strict=True)
-            for form in words_in(f"{titles[row]} {body}")
-            if term_of(form, words.language_of(row)) == term
+            for language, text in _texts(words.rows_holding(term), generation, flags, FORMS_FROM)
+            for form in words_in(text)
+            if term_of(form, language) == term and form not in others
         }
         if forms and min(forms)[0] <= most:
             return min(forms)[1]
     return ""
+
+
+def _with_umlaut(word: str, generation: IndexGeneration, flags: Flags) -> str:
+    """Return the folded word of a document with an umlaut for `ae`, `oe` or `ue`, or nothing.
+
+    Only if it is written with the umlaut there: `poet` is not `pot`.
+    """
+    for plain in _without_letter(word):
+        rows = generation.words.rows_with_phrase(plain)
+        for language, text in _texts(rows, generation, flags, UMLAUTS_FROM):
+            term = term_of(word, language)
+            for form in WORD.findall(unicodedata.normalize("NFC", text).lower()):
+                in_two_letters = _UMLAUT.sub(lambda match: fold(match[0]) + "e", form)
+                if in_two_letters != form and term_of(fold(in_two_letters), language) == term:
+                    return fold(form)
+    return ""
+
+
+def _without_letter(word: str) -> list[str]:
+    """Return a folded word without the `e` of all its `ae`, `oe` and `ue`, and of each alone."""
+    ends = [pair.end() for pair in _TWO_LETTERS.finditer(word)]
+    alone = (word[: end - 1] + word[end:] for end in ends)
+    return list(dict.fromkeys((_TWO_LETTERS.sub(r"\1", word), *alone))) if ends else []
+
+
+def _texts(
+    rows: Rows, generation: IndexGeneration, flags: Flags, most: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the language and the text, with names, of the first rows that are flagged."""
+    snapshot = generation.snapshot
+    first = rows[flags[rows]][:most].tolist()
+    bodies = generation.bodies.read([snapshot.paths[row] for row in first])
+    for row, (body, _) in zip(first, bodies, strict=True):
+        names = (snapshot.titles[row], snapshot.attendees[row], *snapshot.aliases[row])
+        yield generation.words.language_of(row), " ".join((*names, body))
 
 
 def unheard_of(

@@ -244,10 +244,10 @@ def test_changing_the_entity_types_reads_pages_again(base: Path) -> None:
 def test_an_index_of_older_text_rules_is_rebuilt_with_its_vectors(base: Path) -> None:
     first = KnowledgeBase(base).index()
     store = store_of(base)
-    store.write_meta({**store.meta(), "text_rules": 1})
+    store.write_meta({**store.meta(), "text_rules": 5})
     write_vault(base, {"memory/notes/new.md": "# New\n\nSomething.\n"})
     KnowledgeBase(base).index(fast=True)
-    assert store_of(base).meta()["text_rules"] == 1
+    assert store_of(base).meta()["text_rules"] == 5
     report = KnowledgeBase(base).index()
     assert report.repaired == (
         "an older version of this program read the texts in the index; it has been rebuilt",

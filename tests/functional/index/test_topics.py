@@ -241,7 +241,9 @@ def test_people_in_a_plain_line_of_several_notes_are_proposed_and_linked_to_thes
         f"Sync {day}.md": f"# Sync {day}\n\nAttendees: Ines Roth, Guest {day}\n\nWe talked.\n"
         for day in "ABC"
     }
-    with KnowledgeBase(index_vault(tmp_path / "base", notes, fast=True)) as kb:
+    listed = "Participants: Bring Laptops, Docker, Kubernetes, Sales, Whole Team\n"
+    others = {f"Plan {day}.md": listed for day in "ABC"}
+    with KnowledgeBase(index_vault(tmp_path / "base", notes | others, fast=True)) as kb:
         proposal = kb.entities.proposal()
         assert proposal.examples == {"people": [("Ines Roth", 3)]}
         assert proposal.settings == {"names": 2}

@@ -402,6 +402,9 @@ def test_citation_key_after_an_at_sign_is_its_note_where_no_entity_is_called_so(
         "Ice.md": "---\ncitekey: frostLakes2021\n---\nThin ice forms near reeds.\n",
         "@hale2019.md": "Reeds slow the flow.\n",
         "Peat.md": '---\naliases: ["@moor2020"]\n---\nPeat stores carbon.\n',
+        "Invoice.md": "The rent is due.\n",
+        "Q3.md": "# Invoice 2021\n\nThe rent is due.\n",
+        "INC-0117-outage.md": "The pump failed.\n",
         "Review.md": "We follow @frostLakes2021, @hale2019 and @moor2020; ice, ice.\n",
     }
     with KnowledgeBase(index_vault(tmp_path / "base", notes, fast=True)) as kb:
@@ -414,4 +417,7 @@ def test_citation_key_after_an_at_sign_is_its_note_where_no_entity_is_called_so(
             response = kb.search(query, fast=True)
             assert [result.path for result in response.results] == [path]
         assert kb.search("frostlakes2021", fast=True).results[0].path == "Ice.md"
-        assert kb.search("@nobody2021", fast=True).results == ()
+        for word in ("nobody2021", "invoice", "inc-117", "ice.md"):
+            response = kb.search(f"@{word} rent", fast=True)
+            note = f"no entity is called {word}"
+            assert (response.results, response.meta.notes[:1]) == ((), (note,))

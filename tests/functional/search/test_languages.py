@@ -128,11 +128,34 @@ def test_project_that_no_document_is_linked_to_is_a_topic_beside_the_name_of_a_p
         assert [(entity.name, entity.score) for entity in meta.pass1_entities] == [("Random", 1.0)]
 
 
-@pytest.mark.parametrize("query", ["Zuerich", "Zurich", "ZUERICH", "Groessmann", "Oefen"])
-def test_umlaut_is_found_by_its_two_letters(query: str, tmp_path: Path) -> None:
-    notes = {
-        "Reise.md": "# Reise\n\nHerr Größmann zeigte uns in Zürich zwei Öfen.\n",
-        "B.md": "Bern\n",
-    }
-    with KnowledgeBase(index_vault(tmp_path / "base", notes, fast=True)) as kb:
-        assert [result.path for result in kb.search(query, fast=True).results] == ["Reise.md"]
+UMLAUTS = {
+    "Reise.md": "# Reise\n\nHerr Größmann zeigte uns in Zürich zwei Öfen.\n\n"
+    "Und die Brüllaffen der Bäuerin.\n",
+    "people/jo.md": "---\nname: Jo Müller\n---\n# Jo Müller\n",
+    "Treffen.md": "---\nattendees: [Eva Köhler]\n---\nBern\n",
+    "B.md": "Bern: gust, pot, blu, tos, arial, michal.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [(word, "Reise.md") for word in ("Zuerich", "Zurich", "ZUERICH", "Groessmann", "Oefen")]
+    + [
+        ("Mueller", "people/jo.md"),
+        ("Koehler", "Treffen.md"),
+        ("Bruellaffe", "Reise.md"),
+        ("Baeuerin", "Reise.md"),
+    ],
+)
+def test_umlaut_is_found_by_its_two_letters(query: str, path: str, tmp_path: Path) -> None:
+    with KnowledgeBase(index_vault(tmp_path / "base", UMLAUTS, fast=True)) as kb:
+        assert [result.path for result in kb.search(query, fast=True).results] == [path]
+
+
+@pytest.mark.parametrize("word", ["guest", "poet", "blue", "toes", "aerial", "Michael"])
+def test_no_umlaut_is_found_by_two_letters_where_no_document_has_it(
+    word: str, tmp_path: Path
+) -> None:
+    with KnowledgeBase(index_vault(tmp_path / "base", UMLAUTS, fast=True)) as kb:
+        assert not kb.search(f"{word} room", fast=True).results
+        assert not kb.search("Zuerich", path="people", fast=True).results

@@ -264,8 +264,10 @@ role: Keeper of the harbour tower # redacted
 Vera keeps the lighthouse ledger.
 
 ## Facts
-- [2026-01-01] Lighthouse keeper since the spring
-- [2026-01-02] The key lies behind [[Ada]]'s clock #redacted
+- [2026-01-01] Lighthouse keeper since the
+  master left
+- [2026-01-02] The key lies behind [[Ada]]'s clock
+  below coal #redacted
 
 ## Open Items
 - [ ] Paint the tower door (redacted)
@@ -324,19 +326,15 @@ async def test_snippets_of_redacted_lines_and_pages_are_greyed(base: Path) -> No
         results.choose(driver.titles.index("Cellar"))
         await driver.until_shown(ResultList, "Barrels of the lighthouse cellar.")
         assert looks_of(passage_under_cursor(results)) == {"rule"}
-        await driver.ask("lighthouse since spring")
+        await driver.ask("master left")
         results.choose(driver.paths.index(VERA))
-        await driver.until_shown(ResultList, "Lighthouse keeper since the spring")
+        await driver.until_shown(ResultList, "Lighthouse keeper since the")
         line = passage_under_cursor(results)
-        assert looks_of(line) - {"text"} == {"dim", "strong", "rule"}  # and that of its heading
-        row, width = results.cursor, results.line_width
-        parts = (
-            results.row_line(row, part, width) for part in range(1, results.row_heights()[row])
-        )
-        greyed = ("".join(span.text for span in part if span.look == "rule") for part in parts)
-        said = " ".join(" ".join(greyed).split())
-        assert "The key lies behind Ada's clock" in said
-        assert "spring" not in said
+        assert looks_of(line) == {"text", "dim", "strong", "rule"}
+        assert "".join(span.text for span in line if span.look == "text").split() == ["Facts", "›"]
+        greyed = " ".join(span.text for span in line if span.look == "rule")
+        told = "· [2026-01-02] The key lies behind Ada's clock below coal #redacted"
+        assert " ".join(greyed.split()) == told
 
 
 def passage_under_cursor(results: ResultList) -> Line:

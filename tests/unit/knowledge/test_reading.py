@@ -528,6 +528,18 @@ def test_entities_and_reference_links_in_headings_are_read(text: str, title: str
         ("Present: Vase", []),
         ("Participants: none so far, but we hope", []),
         ("Attendees: [[Ines Roth]]", []),
+        ("Present: Ines Roth, Bo Chan. Apologies: Carl Ek", ["Ines Roth", "Bo Chan"]),
+        ("Present: Ines Roth, Bo; Apologies: Carl Ek", ["Ines Roth", "Bo"]),
+        (
+            "Attendees: Prof. Ines Roth, J. R. Chan Jr. and Bo. We met late, Carl.",
+            ["Prof. Ines Roth", "J. R. Chan Jr.", "Bo"],
+        ),
+        (
+            "Attendees: Ines Roth, me, Ann van Dyk, van Dyk, Bo and others",
+            ["Ines Roth", "Ann van Dyk", "Bo"],
+        ),
+        ("```\nAttendees: Ines Roth, Bo Chan\n```", []),
+        ("<!--\nAttendees: Ines Roth, Bo Chan\n-->", []),
         (12 * "\n" + "Attendees: Ines Roth", []),
     ],
 )

@@ -320,35 +320,39 @@ def test_what_is_new_is_answered_by_the_newest_item_that_still_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "query", "heading", "shown"),
+    ("body", "query", "heading", "line", "shown"),
     [
         (
             "The ferry leaves the harbour early on all\nafternoons in winter. Tickets are cheap.\n",
             "afternoons",
             "",
+            1,
             "The ferry leaves the harbour early on all afternoons in winter. Tickets are cheap.",
         ),
         (
-            "- Ask the crew who of them is on board on\n  Thursday\n- Ring Ada\n",
+            "Crew\n- Ask the crew who of them is on board on\n  Thursday\n- Ring Ada\n",
             "Thursday",
             "",
+            2,
             "- Ask the crew who of them is on board on Thursday - Ring Ada",
         ),
-        ("## Decision\n\nSail on Thursday.\n", "decision", "Decision", "Sail on Thursday."),
+        ("## Decision\n\nSail on Thursday.\n", "decision", "Decision", 3, "Sail on Thursday."),
         (
             "We meet in the afternoons\n\n## Open items\n\nNone.\n",
             "meet",
             "",
+            1,
             "We meet in the afternoons",
         ),
-        ("# Sync\n\n## Notes\n\nAll is well.\n", "sync", "Notes", "All is well."),
-        ("## Sync\n\n## Notes\n\nAll is well.\n", "sync", "Sync", "Sync"),
-        ("Ada: yes\nBob: a ferry\n", "ferry", "", "Bob: a ferry"),
+        ("# Sync\n\n## Notes\n\nAll is well.\n", "sync", "Notes", 5, "All is well."),
+        ("## Sync\n\n## Notes\n\nAll is well.\n", "sync", "Sync", 1, "Sync"),
+        ("Ada: yes\nBob: a ferry\n", "ferry", "", 2, "Bob: a ferry"),
     ],
     ids=["line", "item", "heading", "next", "subheading", "empty", "turn"],
 )
 def test_a_passage_begins_at_a_sentence_or_item_and_holds_no_heading(
-    body: str, query: str, heading: str, shown: str
+    body: str, query: str, heading: str, line: int, shown: str
 ) -> None:
     snippet = PassageSource(body, 1, query).snippet()
     assert (snippet.heading, snippet.text, snippet.is_cut) == (heading, shown, False)
+    assert snippet.line_start == line

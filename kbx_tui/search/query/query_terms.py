@@ -54,7 +54,9 @@ TYPO_WEIGHT = 0.9
 
 Span = tuple[int, int]
 
-_WISH = re.compile(r"what\s+(?:do|does|did)\s+(?:want|prefer|need|wish\s+for)", re.IGNORECASE)
+_WISH = re.compile(
+    r"what\s+(?:do|does|did)\s+(?:the\s+)?(?:want|prefer|need|wish\s+for)", re.IGNORECASE
+)
 """Matches a query for someone's wishes, without the name."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"

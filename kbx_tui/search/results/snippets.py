@@ -58,6 +58,7 @@ OWN_HEADING_SHARE, HEADING_SHARE, MEANING_WEIGHT = 1.25, 0.75, 1.0
 """Chosen by the experiment "best passage" in docs/quality.md."""
 
 ANSWER_WEIGHT = 0.25
+"""Chosen by examples."""
 _NUMBER = (
     r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty"
     r"|fifty|hundred|half)"

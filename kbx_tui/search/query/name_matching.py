@@ -184,6 +184,8 @@ class _QueryNames:
         word = query.words[index]
         if kind in (query.before(index), query.after(index + 1)):
             return True  # `team platform`, `the platform team`
+        if kind == "project" and query.is_asked_for_state(index):
+            return True
         if query.is_compound(index, 1):
             return False
         is_first = name.entity in self._names.first_names.get(word.folded, ())

@@ -36,10 +36,12 @@ from kbx_tui.search.query.query_words import (
     MONTHS,
     REQUEST_WORDS,
     asks_for_news,
+    asks_for_state,
     asks_for_topic,
     has_topic,
     topic_words_of,
     word_for_news,
+    words_for_duration,
     words_of,
 )
 
@@ -52,6 +54,10 @@ TYPO_WEIGHT = 0.9
 
 Span = tuple[int, int]
 
+_WISH = re.compile(
+    r"what\s+(?:do|does|did)\s+(?:the\s+)?(?:want|prefer|need|wish\s+for)", re.IGNORECASE
+)
+"""Matches a query for someone's wishes, without the name."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 
@@ -119,8 +125,10 @@ class NamedQuery:
         words_asked = _without(text, {(match.start, match.end) for match, _ in named})
         asked = folded_words(words_asked)
         news, names_only = asks_for_news(asked), bool(spans) and not rest_has_topic
-        if news and names_only:
-            rest = " ".join(text[start:end] for start, end in sorted({*spans}))
+        asks_state = bool(things) and asks_for_state(asked) and "when" not in asked
+        if asks_state or (news and names_only):
+            meant = {*spans, *((match.start, match.end) for match in things)}
+            rest, news = " ".join(text[start:end] for start, end in sorted(meant)), True
         return cls(
             text=text,
             matches=matches,
@@ -129,7 +137,7 @@ class NamedQuery:
             things=tuple(match.entity for match in things),
             document_query=rest if rest_has_topic or (news and names_only) else text,
             names_only=names_only,
-            words_asked=words_asked if asks_for_topic(asked) else "",
+            words_asked=words_asked if asks_for_topic(asked) and not asks_state else "",
             asks_for_news=news,
         )
 
@@ -151,7 +159,8 @@ class NamedQuery:
 
     @property
     def asked_for(self) -> tuple[int, ...]:
-        """Indices of the entities whose name is the whole query: `Ada`, `who is Ada?`.
+        """Indices of the entities whose name is the whole query, `who is Ada?`, or whose wishes it
+        asks for: `what does Ada want?`.
 
         Several where they share the name.
         """
@@ -159,8 +168,9 @@ class NamedQuery:
         entities = []
         for match, kind in zip(self.matches, self.kinds, strict=True):
             shared = match.signal.ambiguous and match.signal.score > HINT
-            rest = self.text[start : match.start] + self.text[match.end : end]
-            if (match.named or shared) and rest.strip().casefold() in ("", kind):
+            rest = (self.text[start : match.start] + self.text[match.end : end]).strip()
+            is_all = rest.casefold() in ("", kind) or _WISH.fullmatch(rest)
+            if (match.named or shared) and is_all:
                 entities.append(match.entity)
         return tuple(entities)
 
@@ -232,7 +242,7 @@ def without_request(
 ) -> Sequence[str]:
     """Return words of a query without those that only phrase the request, while others remain."""
     folded = [fold(term) for term in terms]
-    asking = {*request_words, word_for_news(folded)}
+    asking = {*request_words, word_for_news(folded), *words_for_duration(folded)}
     topic = [term for term, word in zip(terms, folded, strict=True) if word not in asking]
     return topic if has_topic(map(fold, topic)) else terms
 

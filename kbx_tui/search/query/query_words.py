@@ -49,6 +49,8 @@ FOR_PEOPLE, FOR_MEETINGS, FOR_NEWEST = (
 """Words that ask for people, for meetings, or for the newest documents (`asked_kind`)."""
 NEWS = _LISTS["NEWS"]
 """Words that ask for the newest documents after `what is` or `anything`: `what is Ada up to`."""
+STATES = _LISTS["STATES"]
+"""Words for the state of what a query names: `is the migration finished`, `when does it start`."""
 ASKING_BEFORE = _LISTS["ASKING_BEFORE"]
 """Words before the person or group a query asks about: `what did X ...`, `advice from X`."""
 VERB_FOLLOWS = _LISTS["VERB_FOLLOWS"]
@@ -130,6 +132,31 @@ def word_for_news(words: Sequence[str]) -> str:
         goes_on = asks and (not has_topic((word,)) or word in DOCUMENT_WORDS)
         asks, before = word in ASKING_WHAT or goes_on, word
     return ""
+
+
+_BE_OR_DO = frozenset({"are", "did", "does", "has", "is", "s", "was", "were", "will"})
+
+
+def asks_for_state(words: Sequence[str]) -> bool:
+    """Return whether the folded words of a query, without the name in it, ask for its state.
+
+    `is the migration finished`, `how is it going`, `when does it start`: no other topic.
+    """
+    auxiliary = next((word for word in words if word not in ("how", "when")), "")
+    topic = [word for word in words if word in STATES or has_topic((word,))]
+    return auxiliary in _BE_OR_DO and bool(topic) and STATES.issuperset(topic)
+
+
+_TAKING = frozenset({"last", "lasted", "take", "taken", "takes", "took"})
+
+
+def words_for_duration(words: Sequence[str]) -> frozenset[str]:
+    """Return the folded words by which a query asks how long something took: `long` and `take`.
+
+    What answers it holds a duration instead. Not `how long do we store routes`: a topic is there.
+    """
+    taking = _TAKING.intersection(words) if ("how", "long") in pairwise(words) else ()
+    return frozenset({"long", *taking} if taking else ())
 
 
 def asks_for_topic(words: Sequence[str]) -> bool:
@@ -338,6 +365,12 @@ class QueryWords:
     def _follows_question(self) -> Sequence[bool]:
         places = range(len(self.words))
         return [self.before(each) in TITLES or self._is_asked_before(each) for each in places]
+
+    def is_asked_for_state(self, index: int) -> bool:
+        """Return whether `the` and a word are the subject of a question about its state."""
+        before = self.folded[:index]
+        is_subject = before[-1:] == ["the"] and len(before) <= TITLE_FROM
+        return is_subject and asks_for_state([*before, *self.folded[index + 1 :]])
 
     def is_surely_asked_about(self, index: int) -> bool:
         if self.before(index) in TITLES or self._is_all(index, 1):

@@ -61,6 +61,14 @@ def test_news_of_a_project_are_its_page_and_then_the_newest(kb: KnowledgeBase) -
         assert dates == sorted(DAYS, reverse=True)
 
 
+def test_a_question_about_the_state_of_a_project_asks_what_is_new(kb: KnowledgeBase) -> None:
+    for question in ("is the new weir finished?", "How is the New Weir going?"):
+        first, *others = kb.search(question).results
+        assert first.path == "projects/new-weir.md"
+        dates = [result.date for result in others if result.path.startswith("meetings/")]
+        assert dates == sorted(DAYS, reverse=True)
+
+
 def test_the_reason_says_that_newer_documents_stand_a_little_higher(kb: KnowledgeBase) -> None:
     response = kb.search("what is Ada up to", explain=True)
     of_first, *others = [result.explain for result in response.results]

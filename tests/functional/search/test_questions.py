@@ -1,4 +1,4 @@
-"""317 questions that people ask of four bases, with the bundled model (questions/README.md)."""
+"""324 questions that people ask of four bases, with the bundled model (questions/README.md)."""
 
 from __future__ import annotations
 

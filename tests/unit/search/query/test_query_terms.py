@@ -20,6 +20,12 @@ def test_request_words_are_left_out() -> None:
     assert weighted_terms("Latest updates on Temporal") == ["on", "Temporal"]
 
 
+def test_words_that_ask_how_long_something_took_are_left_out() -> None:
+    assert weighted_terms("how long did the tide take") == ["how", "did", "the", "tide"]
+    assert "long" in weighted_terms("how long do we store the route")
+    assert "take" in weighted_terms("what did the long boat take")
+
+
 def test_query_of_only_request_words_keeps_them() -> None:
     assert weighted_terms("latest updates") == ["latest", "updates"]
     assert weighted_terms("") == []

@@ -184,7 +184,8 @@ class ResultList(RowsView[ResultRow]):
         strong = [row for row in rows if row < NEVER_FOLDED or not self._is_weak(row)]
         shown = max(strong, default=0) + 1
         likely = sum(map(self._is_likely, range(shown)))
-        used = shown + likely * (1 + self._gap) + PASSAGE_LINES  # the same wherever the cursor is
+        passages = likely * (1 + self._gap) + PASSAGE_LINES  # the same wherever the cursor is
+        used = shown + passages + self._gap  # a blank line stays at the end
         shown = min(shown + max(self.visible_height - used, 0), scored)
         is_fold_short = scored == count and count - shown < LEAST_FOLDED
         return count if self.cursor >= shown or is_fold_short else shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
@@ -291,7 +291,7 @@ class KnownList(RowsView[KnownRow]):
         if part == 0:
             return known_line(known, width, self.marker(row))
         if part == 1:
-            return place_line(known, width)
+            return (place_line if row != self.cursor else open_place_line)(known, width)
         lines = detail_lines(known, width)
         return lines[part - 2] if part - 2 < len(lines) else BLANK
 
@@ -334,10 +334,13 @@ def detail_lines(known: KnownRow, width: int) -> list[Line]:
     A reason that fits into the line above is not repeated.
     """
     room = max(width - INDENT, 8)
-    is_whole = known.why in place_line(known, width)[1].text
-    why = [] if is_whole else wrap(known.why, room)
+    why = [] if has_whole_reason(known, width) else wrap(known.why, room)
     lines = [(Span(" " * INDENT), Span(line, "dim")) for line in why]
     return [*lines, *difference_lines(known, width)]
+
+
+def has_whole_reason(known: KnownRow, width: int) -> bool:
+    return known.why in place_line(known, width)[1].text
 
 
 def place_line(known: KnownRow, width: int) -> Line:
@@ -346,6 +349,11 @@ def place_line(known: KnownRow, width: int) -> Line:
     parts = (known.place, redacted, known.owner, hint, known.why, known.details)
     text = "   ".join(filter(None, parts))
     return (Span(" " * INDENT), Span(shorten(text, max(width - INDENT, 0)), "dim"))
+
+
+def open_place_line(known: KnownRow, width: int) -> Line:
+    """Return the line of the row under the cursor, without a reason that is shown below it."""
+    return place_line(known if has_whole_reason(known, width) else replace(known, why=""), width)
 
 
 def difference_lines(known: KnownRow, width: int) -> list[Line]:

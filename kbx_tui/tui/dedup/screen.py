@@ -63,7 +63,7 @@ class Dedup(ModeScreen):
         summary = self.session.explore.summary
         busiest = () if summary is None else summary.busiest
         person = next((name for name, kind, _ in busiest if kind == "person"), "")
-        example = f"{person} prefers meetings in the morning" if person else ""
+        example = f"{person} plays the cello" if person else ""
         self.line.show_example(example, self.app.keymap.key_of("draft_line.example"))
 
     @property

@@ -245,6 +245,9 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
     else:
         reason = f"None of the {scope.total:,} documents has these words or a similar meaning."
         advice = "Try fewer words, or the name of a person or project."
+    if view.dates is not None and view.dates.undated and view.dates.use != "off" and scope.in_scope:
+        reason = f"No document is dated {safe_line(view.dates.undated)}. {reason}"
+        advice = "Ask for another time, or name a person or project."
     return titled_text(f"Nothing found for “{shorten(view.query, 40)}”.", reason, advice)
 
 

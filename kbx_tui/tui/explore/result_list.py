@@ -165,18 +165,34 @@ class ResultList(RowsView[ResultRow]):
 
     def row_heights(self) -> list[int]:
         shown = self._count_shown()
-        gap = int(self.visible_height >= TALL)
         heights = [1 + self._passage_height(row) for row in range(shown)]
-        spaced = [height + gap * self._is_likely(row) for row, height in enumerate(heights)]
+        spaced = [height + self._gap * self._is_likely(row) for row, height in enumerate(heights)]
         return [*spaced, *([0] * (len(self.rows) - shown))]
 
     def _count_shown(self) -> int:
-        """Return how many results are shown; one line stands for the weaker ones after them."""
-        rows = range(len(self.rows))
+        """Return how many results are shown; one line stands for the weaker ones after them.
+
+        Weaker ones fill the room that is left, except those whose score is shown as .00.
+        """
+        count = len(self.rows)
+        if not self._is_by_score or self._is_unfolded or not count:
+            return count
+        rows = [
+            row for row in range(count) if self._is_likely(row) or self.rows[row].score >= 0.005
+        ]
+        scored = max(rows, default=0) + 1
         strong = [row for row in rows if row < NEVER_FOLDED or not self._is_weak(row)]
-        shown = max(strong, default=-1) + 1
-        is_needed = not self._is_by_score or self._is_unfolded or self.cursor >= shown
-        return len(rows) if is_needed or len(rows) - shown < LEAST_FOLDED else shown
+        shown = max(strong, default=0) + 1
+        likely = sum(map(self._is_likely, range(shown)))
+        passages = likely * (1 + self._gap) + PASSAGE_LINES  # the same wherever the cursor is
+        used = shown + passages + self._gap  # a blank line stays at the end
+        shown = min(shown + max(self.visible_height - used, 0), scored)
+        is_fold_short = scored == count and count - shown < LEAST_FOLDED
+        return count if self.cursor >= shown or is_fold_short else shown
+
+    @property
+    def _gap(self) -> int:
+        return int(self.visible_height >= TALL)
 
     def _passage_height(self, row: int) -> int:
         if row != self.cursor:
@@ -187,6 +203,9 @@ class ResultList(RowsView[ResultRow]):
     def _is_likely(self, row: int) -> bool:
         result = self.rows[row]
         return bool(result.known_item) or result.score >= LIKELY * self._best
+
+    def _is_scored(self, row: int) -> bool:
+        return round(self.rows[row].score, 2) > 0.0
 
     def _is_weak(self, row: int) -> bool:
         return not self._is_likely(row) and self.rows[row].score < WEAK * self._best

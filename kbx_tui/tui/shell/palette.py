@@ -41,13 +41,31 @@ class PaletteEntry:
 
 
 OTHER_WORDS: Mapping[str, str] = {
-    "app.help": "help shortcuts",
+    "app.help": "help shortcuts manual",
     "sort.next": "timeline newest order by date",
     "related.open": "similar",
     "entities.add": "filter by person",
+    "facets.open": "filter by type",
     "why.toggle": "explain score",
     "undo": "back revert",
-    "base.switch": "vault folder",
+    "base.switch": "vault folder open",
+    "focus.path": "filter directory scope",
+    "results.share": "export html",
+    "copy.path": "clipboard",
+    "query.save": "bookmark favourite",
+    "history.open": "saved queries recent",
+    "filter.remove": "clear delete",
+    "index.refresh": "reload update sync",
+    "index.undo": "back revert",
+    "settings.save": "options preferences configuration",
+    "mode.tune": "options preferences configuration alpha threshold",
+    "drafts.apply": "save",
+    "draft.new": "add remember fact",
+    "draft.drop": "delete",
+    "draft.supersede": "delete replace",
+    "drafts.load": "import open",
+    "drafts.scan": "duplicates",
+    "pane.zoom": "full screen maximise",
 }
 """Further words by which commands are found, by id."""
 GROUPS = {"copy_menu": "Copy", "grade_menu": "Grade", "app": "Go to", "jump": "Go to"}

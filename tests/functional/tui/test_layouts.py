@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -344,6 +345,16 @@ async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path)
         assert "weaker" not in driver.text_of(ResultList)
         assert result_look(driver.results, 0) == "strong"
         assert result_look(driver.results, -1) == "dim"
+
+
+async def test_weak_results_fill_the_room_but_not_those_scored_zero(demo: Path) -> None:
+    async with running(demo, (140, 60), asked=README_QUESTION) as driver:
+        await driver.until(lambda: "weaker" not in driver.text_of(ResultList))
+        assert len(driver.results.visible_rows()) == len(driver.results.rows)
+        *rows, last = driver.results.rows
+        driver.results.show_at((*rows, replace(last, score=0.004)), 0)
+        await driver.until_shown(ResultList, "1 weaker · ↓ shows them")
+        assert last.title not in driver.text_of(ResultList)
 
 
 def result_look(results: ResultList, row: int) -> str:

@@ -1,5 +1,6 @@
 """Menus, the keys from before them, the palette, jump mode and the filter of the help."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,26 @@ async def test_the_palette_lists_nothing_for_other_words_and_starts_the_tour(dem
         await driver.press("enter")
         await driver.until_shown(TourBubble, "2/6 Press ↓")  # a question is asked already
         assert driver.has_focus(QueryLine)
+
+
+async def test_the_palette_finds_commands_by_the_words_people_use(demo: Path) -> None:
+    found = {
+        "export": "Copy: Web page",
+        "options": "Save settings",
+        "directory": "Folder",
+        "delete": "Drop filter",
+        "manual": "Keys",
+    }
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+
+        def shows(title: str) -> bool:
+            return f"{title}  " in driver.screen_text()
+
+        await driver.press("escape", "ctrl+p")
+        for word, title in found.items():
+            await driver.press("ctrl+u")
+            await driver.write(word)
+            await driver.until(partial(shows, title))
 
 
 async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> None:

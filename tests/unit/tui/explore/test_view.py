@@ -1,5 +1,7 @@
 """Why nothing was found, and what a base offers before a query."""
 
+from dataclasses import replace
+
 import pytest
 
 from kbx_tui.search.evidence.evidence import Scope, Signal
@@ -10,7 +12,7 @@ from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore.answer_display import has_only_common_words, no_query, no_results
 from kbx_tui.tui.explore.inputs import mode_candidates
 from kbx_tui.tui.explore.presenting import signal_words
-from kbx_tui.tui.explore.view import BaseSummary, ExploreView, Mode
+from kbx_tui.tui.explore.view import BaseSummary, DatesView, ExploreView, Mode
 
 
 def text_of(lines: list[Line]) -> str:
@@ -119,3 +121,15 @@ def test_several_facts_are_counted() -> None:
 
 def test_escape_sequences_are_removed_from_signals() -> None:
     assert "\x1b" not in signal_words([Signal("fact", 0.4, "\x1b[2Jgone")])
+
+
+def test_a_time_without_documents_is_the_first_reason_that_nothing_is_found() -> None:
+    mode, scope = Mode("flat", "no entity named", "default", 5.0, 1.0), Scope("", Filters(), 63, 63)
+    dates = DatesView("prefer", "", "16 to 22 November 2026")
+    query = "what was decided last week?"
+    view = ExploreView(query, mode, 0.5, (), (), 0, scope, "", "", dates=dates)
+    shown = text_of(no_results(view, Keymap())(200))
+    assert "No document is dated 16 to 22 November 2026. None of the 63 documents has" in shown
+    assert "Ask for another time, or name a person or project." in shown
+    off = replace(view, dates=DatesView("off", "", "16 to 22 November 2026"))
+    assert "No document is dated" not in text_of(no_results(off, Keymap())(200))

@@ -35,8 +35,9 @@ def damage_state(base: Path, tries: int, chance: random.Random) -> Iterator[list
     state, intact = base / ".kbx", base.with_name("intact")
     shutil.copytree(base, intact)
     pages = pages_of(base)
-    with KnowledgeBase(intact):  # finishes the pending write
+    with KnowledgeBase(intact) as kb:  # finishes the pending write
         allowed = {name: {data, pages_of(intact)[name]} for name, data in pages.items()}
+        kb.index(full=True)  # the index of a copy is put aside
     usual = ask(intact)[0]
     shutil.rmtree(intact)
     shutil.copytree(base, intact)

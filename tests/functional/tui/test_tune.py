@@ -274,7 +274,6 @@ async def test_keys_are_answered_while_judged_queries_are_read(
     async with running(demo_copy, TALL) as driver:
         await driver.press("f4")
         await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) == 60)
-        assert model(driver).curve is None  # they are still being read
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2
         judging = driver.explore.session.judging

@@ -59,7 +59,7 @@ from kbx_tui.similarity.pair_score import (
 JUDGED_AT_ONCE = 12
 """Pairs in one run of the pair model: more take as long each, and more memory."""
 
-MOST_JUDGED = 12
+MOST_JUDGED = 4
 """Matches of a text that are judged, however few are shown: whether any is similar must not depend
 on that. The others go by rules."""
 

@@ -273,11 +273,13 @@ async def test_keys_are_answered_while_judged_queries_are_read(
     monkeypatch.setattr(EvidenceKeeper, "_retrieve", wait_for_the_last)
     async with running(demo_copy, TALL) as driver:
         await driver.press("f4")
+        judging = driver.explore.session.judging
         await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) == 60)
+        await driver.until(lambda: judging.is_reading)
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2
-        judging = driver.explore.session.judging
         await driver.until(is_last.is_set, seconds=240.0)
+        assert judging.measured is None or len(judging.measured.queries) < 60
         await driver.press("left_square_bracket")  # measured on those that have been read
         await driver.until_shown(CurvePane, "alpha .45 now ")
         assert judging.is_reading

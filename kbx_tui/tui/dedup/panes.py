@@ -139,7 +139,6 @@ class DraftList(RowsView[DraftRow]):
 
     def show(self, rows: tuple[DraftRow, ...]) -> None:
         self.show_rows(rows, key=lambda draft: draft.id, otherwise=self.cursor)
-        self.cursor_moved()
 
     def go_to(self, draft_id: str) -> None:
         ids = [row.id for row in self.rows]

@@ -121,10 +121,12 @@ class Dedup(ModeScreen):
         drafts.border_subtitle = rows.describe_drafts(shown, checking=self.model.is_checking)
         drafts.show(shown)
         self.set_class(not shown, "-empty")
-        if not shown:
+        if self.draft is None:
             self._show_known("", ())
             self.query_one(panes.DiffPane).explain("")
             self.query_one(panes.DiffPane).show(())
+        elif not self.is_typing_draft:
+            self._show_draft(self.draft)  # at once: the next key may decide about a fact of it
         slider = self.query_one(NumberSlider)
         slider.show(threshold)
         slider.annotate(note, self.model.best_scores)

@@ -49,7 +49,8 @@ class AnswerDisplay:
         note = view.note
         for placeholder, command in KEYS_IN_NOTES.items():
             note = note.replace(placeholder, keymap.key_of(command))
-        self._find(StatusLine).clear_error()
+        # The same query is also answered again after a change on disk, which mends no other error.
+        self._find(StatusLine).clear_error(when_read=not is_new)
         self._find(StatusLine).show_note(note)
         self._show_badge(self._badge_words(view))
         self._find(inputs.PathField).show(view.scope.path, view.scope.in_scope)

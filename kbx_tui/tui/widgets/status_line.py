@@ -28,7 +28,7 @@ class StatusLine(LineDrawing, Widget):
     """How long a short notice stays; a longer one stays as long as reading it takes."""
 
     error = notice = aside = hint = note = progress = last = ""
-    _is_whole = False
+    _is_whole = _clears = False
     _timer: Timer | None = None
 
     @property
@@ -66,10 +66,14 @@ class StatusLine(LineDrawing, Widget):
     def show_error(self, text: str) -> None:
         self.error = self.last = safe_line(text)
         self.notice = self.aside = ""
+        self._clears = False
         self._show_whole(self.error)
 
-    def clear_error(self) -> None:
-        if self.error:
+    def clear_error(self, *, when_read: bool = False) -> None:
+        """End the error; with `when_read` not before there was time to read it."""
+        if when_read and self._is_whole:
+            self._clears = True
+        elif self.error:
             self.error = ""
             self._update()
 
@@ -119,7 +123,9 @@ class StatusLine(LineDrawing, Widget):
 
     def _settle(self) -> None:
         self.notice = self.aside = ""
-        self._is_whole = False
+        if self._clears:
+            self.error = ""
+        self._is_whole = self._clears = False
         self._update()
 
     def _update(self) -> None:

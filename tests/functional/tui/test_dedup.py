@@ -398,6 +398,22 @@ async def test_unknown_person_gets_a_page_on_request(demo_copy: Path) -> None:
         await review.until(lambda: review.rows[0].about.startswith("Zoe New ·"))
 
 
+async def test_key_pressed_as_the_check_ends_decides_about_what_it_found(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        screen = review.screen
+
+        def show_and_press() -> None:
+            screen.show_review()
+            if screen.draft is not None and screen.draft.is_checked:
+                screen.model.on_change = screen.show_review
+                screen.action_choose("supersede")
+
+        screen.model.on_change = show_and_press
+        await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
+        await review.until(lambda: review.rows[0].is_decided)
+        assert review.actions == ["supersede"]
+
+
 async def test_file_edited_since_the_check_is_not_overwritten(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")

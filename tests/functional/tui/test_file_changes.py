@@ -260,3 +260,13 @@ async def test_terminal_without_suspend_support_gives_one_error_line(
         await driver.ask("rollback plan")
         await driver.press("down", "o")
         await driver.until_shown(StatusLine, "an editor cannot be opened in this terminal")
+
+
+async def test_an_error_stays_while_the_same_query_is_answered_again(demo_copy: Path) -> None:
+    async with running(demo_copy, WIDE, asked="ferry migration") as driver:
+        driver.status.show_error("No space left on device")
+        driver.explore.model.search_again()
+        await driver.until(lambda: not driver.explore.model.is_searching)
+        assert driver.status.error == "No space left on device"
+        await driver.ask("boarding outage")
+        assert not driver.status.error

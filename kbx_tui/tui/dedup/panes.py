@@ -51,6 +51,7 @@ LINE_TITLES: dict[LineUse, str] = {
 
 class DraftLine(PathInput):
     BINDINGS = bindings("draft_line")
+    offers_help = True
     KEEPS_LINES = True
     """Whether pasted text keeps its line breaks."""
 

@@ -210,13 +210,9 @@ class Explore(JudgingScreen):
     # What the user types, moves, opens and follows.
 
     @on(Input.Changed, "QueryLine")
-    async def change_query(self, event: Input.Changed) -> None:
+    def change_query(self, event: Input.Changed) -> None:
         if event.value != event.input.value:
             return  # changed again since
-        if event.value == "?" and event.input.has_focus:  # no query begins so
-            event.input.value = ""
-            await self.run_action("app.help")
-            return
         if event.input.has_focus:
             self.query_one(StatusLine).clear_notice()  # it is about an earlier query
         self.query_line.search(event.value)
@@ -235,7 +231,7 @@ class Explore(JudgingScreen):
 
     @on(RowsView.Opened, "PathChoices")
     def choose_path(self, event: RowsView.Opened) -> None:
-        self.query_one(PathLine).take(event.row)
+        self.query_one(PathLine).take(event.row[0])
 
     @on(NumberSlider.Changed)
     def change_knob(self, event: NumberSlider.Changed) -> None:

@@ -119,7 +119,6 @@ class Tune(JudgingScreen):
         self._show_past()
         self._show_snapshots()
         self.model.open()
-        self.app_state.note_measured(judged=True)
 
     def on_unmount(self) -> None:
         self.model.stop_optimising()

@@ -212,6 +212,25 @@ async def test_help_starts_with_the_keys_of_the_focused_pane(demo: Path) -> None
             await driver.until(lambda: driver.app.screen is driver.explore)
 
 
+async def test_a_question_mark_in_place_of_all_text_shows_the_keys_and_keeps_the_text(
+    demo: Path,
+) -> None:
+    async with running(demo, NARROW, asked=QUESTION) as driver:
+        for mode, text in (("f1", QUESTION), ("f2", ""), ("f3", QUESTION.strip(" ?"))):
+            await driver.press(mode)
+            await driver.until(lambda: isinstance(driver.app.screen.focused, OrderedInput))
+            field = driver.app.screen.focused
+            assert isinstance(field, OrderedInput)
+            field.select_all()
+            await driver.press("question_mark")
+            await driver.until(lambda: isinstance(driver.app.screen, Help))
+            assert field.value == text
+            await driver.press("escape")
+            await driver.until(lambda: not isinstance(driver.app.screen, Help))
+            await driver.press("end", "question_mark")
+            assert field.value == f"{text}?" or not text
+
+
 async def test_help_scrolls_and_closes(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         await driver.press("escape", "question_mark")

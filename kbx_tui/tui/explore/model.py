@@ -95,6 +95,7 @@ class ExploreModel:
         """What kbx.toml says."""
         self.displayed = DisplayedSearch(client)
         self.summary: BaseSummary | None = None
+        self.wants_facets = False
         self.in_folder: Mapping[str, int] = {}
         """How many documents each folder holds that was last found to complete a path."""
         self._undo = Undo()
@@ -120,9 +121,10 @@ class ExploreModel:
 
     @property
     def shows_facets(self) -> bool:
-        """Whether the base has documents and no entities, so that facets take their place."""
+        """Whether facets take the place of entities: on request, or in a base that has none."""
         summary = self.summary
-        return summary is not None and bool(summary.documents) and summary.entities == 0
+        has_none = summary is not None and bool(summary.documents) and summary.entities == 0
+        return self.wants_facets or has_none
 
     # Changing what is searched for.
 

@@ -262,6 +262,7 @@ class DecisionPane(TextPane):
 
 
 BAR = 30
+awaiting = dim_text("Reading the judged queries; optimising starts by itself after that.")
 
 
 def progress_lines(done: int, total: int, width: int) -> list[Line]:
@@ -269,10 +270,6 @@ def progress_lines(done: int, total: int, width: int) -> list[Line]:
     bar = (Span("  " + "█" * filled, "document"), Span("░" * (BAR - filled), "rule"))
     text = "Each fifth of the judged queries is measured with what the rest chooses."
     return [bar, BLANK, *paragraph(text, width, "dim")]
-
-
-def awaiting_lines(width: int) -> list[Line]:
-    return paragraph("Reading the judged queries; optimising starts by itself after that.", width)
 
 
 def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:

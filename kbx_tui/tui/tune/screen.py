@@ -292,7 +292,7 @@ class Tune(JudgingScreen):
             judging = self.session.judging
             self._awaits_queries = self.model.curve is None or judging.is_reading
             if self._awaits_queries:
-                self.query_one(panes.DecisionPane).show("Optimising", panes.awaiting_lines)
+                self.query_one(panes.DecisionPane).show("Optimising", panes.awaiting)
             else:
                 self.model.optimise(self.model.tuning)
 

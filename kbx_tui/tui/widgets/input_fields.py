@@ -45,7 +45,7 @@ class OrderedInput(Input):
         return safe_line(value)
 
     async def on_key(self, event: events.Key) -> None:
-        if self.offers_help and event.character == "?" and self.selected_text == self.value:
+        if self.offers_help and event.key == "question_mark" and self.selected_text == self.value:
             event.stop()
             event.prevent_default()
             await self.run_action("app.help")

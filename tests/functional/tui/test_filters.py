@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.search.request import command_line
 from kbx_tui.tui.explore.entities import EntityList
-from kbx_tui.tui.explore.facets import FacetList, FacetPane
+from kbx_tui.tui.explore.facets import FacetPane
 from kbx_tui.tui.explore.inputs import (
     DateChip,
     FilterChip,
@@ -206,23 +206,25 @@ async def test_facets_narrow_by_one_key_and_undo(demo_kb_path: Path) -> None:
         await driver.until_shown(StatusLine, "no results to narrow")
         await driver.ask("migration")
         await driver.press("down", "D")
-        await driver.until_shown(FacetList, "Types", "meeting", "Tags")
-        facets = driver.app.screen.query_one(FacetList)
+        facets = driver.explore.query_one(FacetPane)
+        await driver.until_shown(FacetPane, "Types", "meeting", "Tags")
         count = facets.rows[0].count
         await driver.press("enter")
         await driver.until(lambda: driver.view.query == "migration type:meeting")
         await driver.until(lambda: facets.rows[0].is_on)
         assert facets.facets is not None
         assert driver.view.matched == count == facets.facets.total
-        await driver.press("z")
+        assert driver.has_focus(ResultList)  # which the facets cover in a narrow terminal
+        await driver.press("z", "e")
         await driver.until(lambda: driver.view.query == "migration")
         await driver.until(lambda: not facets.rows[0].is_on)
+        await driver.until_focused(FacetPane)
         await driver.press("left", "left", "shift+right", "enter")
         await driver.until(lambda: "from:" in driver.view.query)
         assert "to:" in driver.view.query
         assert driver.view.results
-        await driver.press("escape")
-        await driver.until_focused(ResultList)
+        await driver.press("e", "escape", "e")  # esc gives the entities their place again
+        await driver.until_focused(EntityList)
 
 
 NOTES = {

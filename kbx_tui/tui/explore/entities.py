@@ -132,7 +132,8 @@ def whole_reasons(words: str, width: int) -> str:
     """Return as many of the first reasons as fit, or all of them if not even one does."""
     parts = words.split(", ")
     begun = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
-    return longest_fitting((*(b for b in begun if b.count("“") == b.count("”")), words), width)
+    whole = (b for b in begun if all(b.count(pair[0]) == b.count(pair[1]) for pair in ("“”", "()")))
+    return longest_fitting((*whole, words), width)
 
 
 def score_text(score: float, threshold: float) -> str:

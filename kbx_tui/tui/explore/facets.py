@@ -350,7 +350,8 @@ class FacetPane(FacetList):
             return
         self.empty_state = no_facets if facets.total else no_results
         rows = facet_rows(facets, self._model.state.query)
-        values = [row for row in rows if row.is_on or row.count < facets.total]
+        shows_all = self._model.wants_facets  # else only what narrows
+        values = [row for row in rows if shows_all or row.is_on or row.count < facets.total]
         self.show((*values, *linked_rows(linked)), facets)
         noun = "document" if self._model.displayed.ranking is None else "result"
         self.border_title = f"Facets of {format_count(facets.total, noun)}"

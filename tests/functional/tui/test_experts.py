@@ -67,7 +67,7 @@ async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
 
 
 async def test_unasked_only_a_few_claims_keep_the_other_experts_in_view(demo: Path) -> None:
-    async with running_experts(demo, "platform team") as driver:
+    async with running_experts(demo, "what did Alice Chen decide about the Migration") as driver:
         await driver.until_shown(ExpertList, "▸ Platform", "on a part of the topic · by count")
         rows = expert_list(driver).rows
         assert [type(row) for row in rows[:7]] == [ExpertRow, *[ClaimRow] * 5, ExpertRow]

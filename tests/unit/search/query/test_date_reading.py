@@ -36,6 +36,8 @@ def periods(dated: DatedQuery) -> list[str]:
         ("on 17 March", "17 March 2026"),
         ("March 17th", "17 March 2026"),
         ("the 17th of March", "17 March 2026"),
+        ("the seventeenth of march", "17 March 2026"),
+        ("March the twenty first", "21 March 2026"),
         ("on Tuesday, 17 March 2026", "17 March 2026"),
         ("2026-03-17", "17 March 2026"),
         ("2026/03/17", "17 March 2026"),

@@ -207,7 +207,7 @@ _ABOUT = frozenset(
     | {"lead", "leads", "owner", "owners"}
 )
 """Frontmatter keys for entities that every fact on the page is also about, unless it is a person's:
-the team of a person does not know all that they know."""
+no team knows all that its members know."""
 
 
 def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:

@@ -43,8 +43,8 @@ team, because embeddings represent names poorly. Chosen by the experiments "lexi
 
 VECTOR_FLOOR, NAMES_VECTOR_FLOOR = 0.3, 0.2
 """Cosine below which a document without any query term is not a result; the second applies if the
-query names something or asks for a time, as links and dates then speak for documents too. Chosen by
-the experiment "vector floor" in docs/quality.md."""
+query asks for a time, or for nothing but names, as dates and links then speak for documents too.
+Chosen by the experiment "vector floor" in docs/quality.md."""
 
 REPEATS_COUNTED = 3
 """How many repetitions of a word in the query count. Chosen by the experiment "repeated query
@@ -77,10 +77,6 @@ DATE_WEIGHT, WRITTEN_DATE_WEIGHT = 0.3, 0.15
 """How much the time that a query asks for weighs in the relevance of a document; the second where
 the words of the date are searched for too. Chosen by the experiment "date preference" in
 docs/quality.md."""
-
-SOON_AFTER_SHARE, SOON_AFTER_DAYS = 0.5, (7, 31)
-"""Share (`DatePreference`) of a document dated soon after the time: within as many days as the time
-lasted, but at least 7 and at most 31. Chosen by the same experiment."""
 
 DATE_COUNTS_FROM = 0.25
 """Share of a full answer from which the time counts in full. Chosen by the same experiment."""

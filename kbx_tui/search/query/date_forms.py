@@ -280,17 +280,6 @@ class Period:
         last = self.last or LAST_ISO_DATE
         return bool(day) and self.first <= end_of(day) and day[: len(last)] <= last
 
-    def after(self, least: int, most: int) -> Period | None:
-        """Return the days after the period: as many as it has, but `least` to `most`.
-
-        None if an end is open: `before June` does not ask for June.
-        """
-        if not (self.first and self.last):
-            return None
-        last = date.fromisoformat(self.last)
-        length = (last - date.fromisoformat(self.first)).days + 1
-        return days(last + DAY, last + min(max(length, least), most) * DAY)
-
     @property
     def words(self) -> str:
         """The period in words: `March 2026`, `16 to 22 November 2026`, `since 1 March 2026`."""

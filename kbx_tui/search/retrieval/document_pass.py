@@ -73,8 +73,8 @@ class DocumentPass:
         self, generation: IndexGeneration, named: NamedQuery, *, fast: bool, for_time: bool
     ) -> None:
         self._generation, self._named = generation, named
-        is_supported = for_time or any(match.named for match in named.matches)
-        self._vector_floor = NAMES_VECTOR_FLOOR if is_supported else VECTOR_FLOOR
+        no_topic = named.names_only or bool(named.things and not named.words_asked)
+        self._vector_floor = NAMES_VECTOR_FLOOR if for_time or no_topic else VECTOR_FLOOR
         words, variants = generation.words, named.variants
         terms = [searched_terms(query, words.languages, words.holds) for query in variants]
         bm25 = words.bm25([searched.weights for searched in terms])

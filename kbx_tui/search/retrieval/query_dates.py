@@ -30,7 +30,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
-from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT, frozen
+from kbx_tui.search.evidence.scores import DATE_WEIGHT, WRITTEN_DATE_WEIGHT, frozen
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.date_forms import (
     DAY,
@@ -149,9 +149,6 @@ def date_matches(
     dates: Sequence[ReadDate], snapshot: Snapshot, documents: DocumentDates, words: Bm25Index
 ) -> NDArray[np.int8]:
     matches = np.zeros(len(snapshot.paths), np.int8)
-    for read in dates:
-        if (soon_after := read.period.after(*SOON_AFTER_DAYS)) is not None:
-            matches[documents.flags_in(soon_after)] = DateMatch.SOON_AFTER
     for read in dates:
         if read.named_period is not None:
             named = list(_rows_naming(read.named_period, snapshot, words))

@@ -60,6 +60,7 @@ from kbx_tui.search.retrieval.scope import find_scope
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written
+    from kbx_tui.search.page_list import PageList
 
 _WORD = re.compile(r"\w+")
 
@@ -261,12 +262,18 @@ class Documents:
         rows = {path: snapshot.row_of[path] for path in paths if path in snapshot.row_of}
         return {path: snapshot.ids[row] for path, row in rows.items()}
 
-    def listed(self, offset: int, limit: int) -> Sequence[tuple[str, str, str]]:
-        """Return id, path and title of documents, sorted by path."""
-        snapshot, part = self._session.snapshot(), slice(offset, offset + limit)
-        return list(
-            zip(snapshot.ids[part], snapshot.paths[part], snapshot.titles[part], strict=True)
-        )
+    def listed(
+        self, path: str = "", text: str = "", *, offset: int = 0, limit: int = 50
+    ) -> PageList:
+        """Return documents that a path filter matches and whose lines contain a text, by path.
+
+        Without either, all of them. Raises ConfigError.
+        """
+        from kbx_tui.search.page_list import list_pages
+
+        generation = self._session.fresh_index().generation()
+        paths = self.in_scope(path)
+        return list_pages(generation, paths, replace_surrogates(text), offset, limit)
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
         """Return path ("" without a page) and entity of an id or path. Raises NotFound."""

@@ -198,7 +198,7 @@ READS: dict[str, Call] = {
     "documents.kinds": lambda kb: kb.documents.kinds(),
     "documents.ids": lambda kb: kb.documents.ids([ALICE]),
     "documents.identify": lambda kb: kb.documents.identify("person:alice-chen"),
-    "documents.listed": lambda kb: kb.documents.listed(0, 5),
+    "documents.listed": lambda kb: kb.documents.listed("memory", "rollback", limit=5),
     "documents.paths_of": lambda kb: kb.documents.paths_of([ALICE]),
     "documents.changed": lambda kb: kb.documents.changed([ALICE]),
     "documents.may_hide": lambda kb: kb.documents.may_hide(ALICE),

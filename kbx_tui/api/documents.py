@@ -536,6 +536,15 @@ class Links:
         paths = None if path is None else set(Documents.of(self._session).in_scope(path))
         return self._links().all_broken(paths)
 
+    def orphans(self, path: str = "") -> PageList:
+        """Return the documents, of those that a path filter matches, to which no other links."""
+        from kbx_tui.search.page_list import list_pages
+
+        self._session.ensure_indexed()
+        links = self._links()
+        paths = links.orphans(Documents.of(self._session).in_scope(path))
+        return list_pages(self._session.open_index().generation(), paths)
+
     def overview(self) -> LinkOverview:
         """Return how many links and broken links the base has, and what is linked most."""
         self._session.ensure_indexed()

@@ -144,13 +144,17 @@ class LinkIndex:
                     yield BrokenLink(source, target.written, line, found, kind)
 
     def overview(self) -> LinkOverview:
-        snapshot, sources = self._snapshot, self.graph.sources
+        sources = self.graph.sources
         return LinkOverview(
             links=sum(map(len, sources.values())),
             broken=sum(self._is_broken(target, path) for path, target in self.graph.broken()),
-            unlinked=len(snapshot.paths) - len(sources),
+            unlinked=len(self.orphans(self._snapshot.paths)),
             most_linked=self.most_linked(sources),
         )
+
+    def orphans(self, paths: Iterable[str]) -> list[str]:
+        """Return those of `paths` to which no other document links."""
+        return [path for path in paths if path not in self.graph.sources]
 
     def most_linked(self, paths: Iterable[str]) -> tuple[LinkedDocument, ...]:
         """Return the documents of `paths` with the most links from others, at least 2, in order."""

@@ -41,7 +41,11 @@ class PageList:
 
 
 def list_pages(
-    generation: IndexGeneration, paths: Sequence[str], text: str, offset: int, limit: int
+    generation: IndexGeneration,
+    paths: Sequence[str],
+    text: str = "",
+    offset: int = 0,
+    limit: int | None = None,
 ) -> PageList:
     """List those of some pages that contain a text, in their order; all of them without one.
 
@@ -52,7 +56,7 @@ def list_pages(
         raise ConfigError("text is looked for within lines: leave out line breaks")
     if wanted := fold(text):
         paths = [path for path in paths if wanted in fold(generation.bodies.read([path])[0][0])]
-    shown = paths[offset : offset + limit]
+    shown = paths[offset:] if limit is None else paths[offset : offset + limit]
     return PageList(tuple(_page(generation, path, wanted) for path in shown), len(paths))
 
 

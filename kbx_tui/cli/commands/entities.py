@@ -405,6 +405,7 @@ def links_command(context: click.Context) -> None:
       kbx links
       kbx links "Rollback plan"
       kbx links show memory/notes/plan.md --json | jq '.backlinks[].path'
+      kbx links orphans
       kbx links check
     """
     if context.invoked_subcommand is None:
@@ -432,6 +433,31 @@ def show_links(document: str) -> None:
     for note in () if wants_json() else notes:
         say(note)
     print_result(links_json(links, notes), links_lines(links))
+
+
+@links_command.command(name="orphans")
+@click.argument("path", metavar="[PATH]", required=False)
+@options.json_option
+def orphans(path: str | None) -> None:
+    """List the documents to which no other one links.
+
+    PATH is a folder, file or glob; by default all. A name in plain text does not count: `kbx links DOC`
+    lists where a document is mentioned.
+
+    \b
+    Examples:
+      kbx links orphans
+      kbx links orphans memory/notes
+      kbx links orphans --json | jq -r '.pages[] | select(.date < "2026") | .path'
+    """
+    with open_kb() as kb:
+        found, notes = kb.links.orphans(path or ""), kb.notes()
+    for note in () if wants_json() else notes:
+        say(note)
+    pages = [picked(page, "id path title type date?") for page in found.pages]
+    lines = [f"{page.path}  {page.title}" for page in found.pages]
+    lines.append(f"{format_count(found.total, 'document')} without a link to them")
+    print_result({"pages": pages, "total": found.total}, lines)
 
 
 @links_command.command(name="check")
@@ -475,7 +501,8 @@ def overview_lines(overview: LinkOverview) -> Iterator[str]:
     if overview.broken:
         broken += " (`kbx links check` lists them)"
     yield f"{format_count(overview.links, 'link')} between documents, {broken}"
-    yield f"{format_count(overview.unlinked, 'document')} without a link to them"
+    hint = " (`kbx links orphans` lists them)" if overview.unlinked else ""
+    yield f"{format_count(overview.unlinked, 'document')} without a link to them{hint}"
     for linked in overview.most_linked:
         yield f"{linked.count:>5}  {linked.title}  {linked.path}"
 

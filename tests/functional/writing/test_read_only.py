@@ -183,6 +183,7 @@ READS: dict[str, Call] = {
     "links.follow": lambda kb: kb.links.follow("Alice Chen", ALICE),
     "links.of": lambda kb: kb.links.of(ALICE),
     "links.check": lambda kb: kb.links.check(),
+    "links.orphans": lambda kb: kb.links.orphans("memory"),
     "links.overview": lambda kb: kb.links.overview(),
     "links.obsidian_address": lambda kb: kb.links.obsidian_address(ALICE),
     "documents.complete_path": lambda kb: kb.documents.complete_path("memory/"),

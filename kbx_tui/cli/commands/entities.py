@@ -441,8 +441,8 @@ def show_links(document: str) -> None:
 def orphans(path: str | None) -> None:
     """List the documents to which no other one links.
 
-    PATH is a folder, file or glob; by default all. A name in plain text does not count: `kbx links DOC`
-    lists where a document is mentioned.
+    PATH is a folder, file or glob; by default all. A name in plain text does not count: `kbx links
+    DOC` lists where a document is mentioned.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
-from kbx_tui.errors import EmbeddingError, NotFound, UnknownEntity
+from kbx_tui.errors import EmbeddingError, NotFound, UnknownEntity, WriteFault
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.path_filter import complete, holds, nearest_path, similar_paths
 from kbx_tui.index.snapshot import Snapshot
@@ -27,8 +27,9 @@ from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_p
 from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES, DOCUMENT_KINDS
-from kbx_tui.knowledge.markdown import is_in_table
+from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES, DOCUMENT_KINDS, stem_of
+from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.markdown import WrittenLink, is_in_table, split_target
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
@@ -590,6 +591,42 @@ class Links:
         edit = LinkName(mention.line, mention.column, mention.name, wikilink)
         description = f"link {mention.name}"
         return files.edit_page(mention.path, [edit], description, before=before, dry_run=dry_run)
+
+    def sources(self, path: str) -> Sequence[str]:
+        """Return the paths of the other documents that link to one, sorted."""
+        return self._links().graph.sources.get(path, ())
+
+    def redirected(
+        self, path: str, data: bytes, old: str, new: Entity, aliases: Iterable[str]
+    ) -> bytes:
+        """Return a page whose links to the page at `old` lead to that of an entity.
+
+        Links by one of its `aliases` stay, except in Obsidian vaults. Raises WriteFault for a link
+        that cannot be changed, and for one in a property that is not by such a name.
+        """
+        from kbx_tui.editing.page_merge import with_links_to
+
+        links, find = self._links(), self._session.fresh_index().generation().destinations.find
+        names = set(map(name_key, aliases))
+        is_vault = self._session.snapshot().is_vault
+
+        def name(link: WrittenLink) -> str | None:
+            found = find(link.target, path) if link.page else None
+            if found is None or found.path != old:
+                return None
+            if link.is_wikilink and not is_vault and name_key(link.page) in names:
+                return None
+            # Obsidian finds a page by the name of its file alone.
+            return links.page_name(stem_of(new.path) if is_vault else new.name, new.path, path)
+
+        for target in links.graph.targets.get(path, ()):
+            leads = target.destination is not None and target.destination.path == old
+            by_name = name_key(split_target(target.written)[0]) in names
+            if leads and (links.labels_first or (target.in_property and not by_name)):
+                raise WriteFault(
+                    f"the link {target.written!r} in {path} has to be changed by hand first"
+                )
+        return with_links_to(path, data, new.path, name)
 
     def _links(self) -> LinkIndex:
         index = self._session.fresh_index()

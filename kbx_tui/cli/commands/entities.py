@@ -16,8 +16,8 @@ import click
 
 from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
-from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
-from kbx_tui.cli.write_output import prints_written
+from kbx_tui.cli.output import Greyed, padded, print_diff, print_json, print_result, say, wants_json
+from kbx_tui.cli.write_output import confirmed, may_ask, prints_written
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.search.link_records import NOTHING_RELATED
@@ -217,6 +217,32 @@ EXAMPLES = {
 }
 
 
+@click.command(name="merge", cls=Command)
+@click.argument("kept", metavar="KEPT", shell_complete=options.complete_entity)
+@click.argument("other", metavar="OTHER", shell_complete=options.complete_entity)
+@prints_written
+def merge_people(kept: str, other: str, dry_run: bool) -> Written:
+    """Make two pages of one person one.
+
+    What the page of OTHER says is put into that of KEPT, line by line, and the page of OTHER is
+    removed. Its names become aliases, and links follow. On a terminal, the diff is shown first.
+    `kbx undo` reverts all of it.
+
+    \b
+    Examples:
+      kbx person merge "Ann Lee" "A. Lee" --dry-run
+      kbx person merge "Ann Lee" "A. Lee"
+    """
+    with open_kb() as kb:
+        if may_ask() and not (dry_run or wants_json()):
+            shown = kb.pages.merge(kept, other, dry_run=True)
+            print_diff(shown.diff)
+            if not confirmed("Merge these pages?"):
+                say("nothing was written")
+                return shown
+        return kb.pages.merge(kept, other, dry_run=dry_run)
+
+
 def group_of(kind: str) -> Group:
     examples = "\n".join(f"  {EXAMPLES[kind].format(verb)}" for verb in ("create", "edit"))
     plural = "people" if kind == "person" else f"{kind}s"
@@ -234,6 +260,8 @@ def group_of(kind: str) -> Group:
     old one."""
     group.add_command(_command(kind, "create", _create, create_help))
     group.add_command(_command(kind, "edit", _edit, edit_help))
+    if kind == "person":
+        group.add_command(merge_people)
     return group
 
 

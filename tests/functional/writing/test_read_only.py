@@ -90,6 +90,7 @@ WRITES: dict[str, Call] = {
     "pages.delete_fact": lambda kb: kb.pages.delete_fact(fact_id(kb)),
     "pages.supersede_fact": lambda kb: kb.pages.supersede_fact(fact_id(kb)),
     "pages.create": lambda kb: kb.pages.create("Somebody New"),
+    "pages.merge": lambda kb: kb.pages.merge("Alice Chen", "Bob Okafor"),
     "pages.edit": lambda kb: kb.pages.edit("Alice Chen", {"role": "Captain"}),
     "imports.apply": lambda kb: kb.imports.apply(kb.imports.plan([kb.root / "talk.srt"])),
     "imports.export_okf": lambda kb: kb.imports.export_okf(kb.root / "export"),
@@ -183,6 +184,10 @@ READS: dict[str, Call] = {
     "links.follow": lambda kb: kb.links.follow("Alice Chen", ALICE),
     "links.of": lambda kb: kb.links.of(ALICE),
     "links.check": lambda kb: kb.links.check(),
+    "links.sources": lambda kb: kb.links.sources(ALICE),
+    "links.redirected": lambda kb: kb.links.redirected(
+        ALICE, b"# A\n", "memory/a.md", kb.entities.resolve("Bob Okafor"), ()
+    ),
     "links.orphans": lambda kb: kb.links.orphans("memory"),
     "links.overview": lambda kb: kb.links.overview(),
     "links.obsidian_address": lambda kb: kb.links.obsidian_address(ALICE),

@@ -76,7 +76,8 @@ def merge_pages(kept: Document, data: bytes, other: Document, names: tuple[str, 
 
 def _facts(page: Document) -> Iterator[tuple[str, ...]]:
     for fact in read_facts(page, page.id):
-        sources = "\n".join(map(str, fact.sources))
+        # A fact that states no source has its page as one.
+        sources = "\n".join(source for source in fact.sources if source != page.path)
         yield fact.kind, fact.text, fact.date, fact.status, str(fact.done), sources
 
 

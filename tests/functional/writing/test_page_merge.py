@@ -40,6 +40,7 @@ Plays the cello.
 
 - [2026-02-01] Moved to Leith (source: [[sync]])
   - confidence: high
+- [2026-02-03] Sails
 
 ## Notes
 
@@ -69,6 +70,7 @@ Plays the cello.
 - [2026-01-10] Runs the on-call rota
 - [2026-02-01] Moved to Leith (source: [[sync]])
   - confidence: high
+- [2026-02-03] Sails
 
 ## Open Items
 

@@ -542,8 +542,7 @@ class Links:
         from kbx_tui.search.page_list import list_pages
 
         self._session.ensure_indexed()
-        links = self._links()
-        paths = links.orphans(Documents.of(self._session).in_scope(path))
+        paths = self._links().orphans(Documents.of(self._session).in_scope(path))
         return list_pages(self._session.open_index().generation(), paths)
 
     def overview(self) -> LinkOverview:

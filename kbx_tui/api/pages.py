@@ -133,18 +133,18 @@ class Pages:
         before, gone = self._files.read(one.path), self._files.read(two.path)
         added = parse_document(two.path, gone)
         names = tuple(dict.fromkeys((two.name, *added.aliases)))
-        merged = merge_pages(parse_document(one.path, before), before, added, names)
+        data, left_out = merge_pages(parse_document(one.path, before), before, added, names)
         links = Links(self._session)
         follow = partial(links.redirected, old=two.path, new=one, aliases=names)
-        edits = [FileEdit(one.path, before, follow(one.path, merged.data))]
+        edits = [FileEdit(one.path, before, follow(one.path, data))]
         for source in links.sources(two.path):
             if source not in (one.path, two.path):
-                data = self._files.read(source)
-                edits.append(FileEdit(source, data, follow(source, data)))
+                text = self._files.read(source)
+                edits.append(FileEdit(source, text, follow(source, text)))
         edits.append(FileEdit(two.path, gone, None))
         edits = [edit for edit in edits if edit.after != edit.before]
         diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
-        written = Written(False, one.path, diff, hints=merged.left_out)
+        written = Written(False, one.path, diff, hints=left_out)
         if dry_run:
             return written
         entry = self._files.write(edits, f"person merge {two.name} into {one.name}")

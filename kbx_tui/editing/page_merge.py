@@ -11,7 +11,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -37,16 +36,12 @@ _ADDRESSES = frozenset({"email", "emails"})
 _ADDRESS = re.compile(r"\]\([ \t]*(<[^<>\n#]+|[^\s()<>#?]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class MergedPage:
-    data: bytes
-    left_out: tuple[str, ...]
-    """A sentence for each field of the other page that is not taken over."""
+def merge_pages(
+    kept: Document, data: bytes, other: Document, names: tuple[str, ...]
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return the kept page, `data`, with what the other one says, and sentences on fields left out.
 
-
-def merge_pages(kept: Document, data: bytes, other: Document, names: tuple[str, ...]) -> MergedPage:
-    """Return the kept page, `data`, with what the other one says; `names` are those of the other.
-
+    `names` are those of the other page, which become aliases.
     Raises WriteFault where a part would read differently.
     """
     is_moved = posixpath.dirname(kept.path) != posixpath.dirname(other.path)
@@ -71,7 +66,7 @@ def merge_pages(kept: Document, data: bytes, other: Document, names: tuple[str, 
             f"{other.path} cannot be put into {kept.path} without changing how one of them reads; "
             "merge them in an editor"
         )
-    return MergedPage(after, tuple(left_out))
+    return after, tuple(left_out)
 
 
 def _facts(page: Document) -> Iterator[tuple[str, ...]]:
@@ -132,7 +127,10 @@ def _with_section(path: str, data: bytes, title: str, lines: list[str]) -> bytes
     page, text = parse_document(path, data), decode_lossless(data)
     tops = [heading for heading in headings(page.body) if heading.level <= 2]
     offset, last = page.body_line - 1, len(text.line_starts)
-    found = next((top for top in tops if _is_same_title(page, top.line, title)), None)
+    written = [fold(text.line(offset + top.line).strip()) for top in tops]
+    found = next(
+        (top for top, each in zip(tops, written, strict=True) if each == fold(title.strip())), None
+    )
     begin, end = offset, last
     if found is not None:
         begin = offset + found.end
@@ -151,20 +149,12 @@ def _with_section(path: str, data: bytes, title: str, lines: list[str]) -> bytes
     return text.apply(text.insert_line(end, "\n".join([*gap, *lines])))
 
 
-def _is_same_title(page: Document, line: int, title: str) -> bool:
-    lines = page.body.replace("\r\n", "\n").split("\n")
-    return bool(title) and fold(lines[line].strip()) == fold(title.strip())
-
-
 def _is_item(line: str) -> bool:
     return line.lstrip()[:2] in ("- ", "* ", "+ ")
 
 
 def with_links_to(
-    path: str,
-    data: bytes,
-    kept: str,
-    name: Callable[[WrittenLink], str | None],
+    path: str, data: bytes, kept: str, name: Callable[[WrittenLink], str | None]
 ) -> bytes:
     """Return a page whose links lead to the page at `kept` where `name` gives one for a wikilink.
 

@@ -98,9 +98,7 @@ class ServerEmbedder(TokenCounter):
         self._is_gemini = self._service == "gemini"
         self._name = name or (GEMINI_MODEL if self._is_gemini else "")
         if not self._name:
-            raise EmbeddingError(
-                f'[embedding] model = "{model}" names no model: write {model}/NAME'
-            )
+            raise EmbeddingError(f"[embedding] model {model} names no model: write {model}/NAME")
         self._dimension = GEMINI_DIMENSION if self._is_gemini else 0
         numbers = f"@{GEMINI_DIMENSION}" if self._is_gemini else ""
         self.model = f"{self._service}/{self._name}{numbers}"

@@ -68,9 +68,10 @@ def main() -> None:
 
 def queries_of(worker: EngineWorker) -> list[str]:
     """Return fifty queries: titles of documents, with and without the name of a person."""
-    documents = worker.run(lambda kb: kb.documents.listed(0, 100_000)).result()
+    documents = worker.run(lambda kb: kb.documents.listed(limit=100_000).pages).result()
     people = worker.run(lambda kb: kb.entities.find("", 25)).result()
-    titles = [title for _, _, title in documents[:: max(len(documents) // 25, 1)] if len(title) > 3]
+    some = documents[:: max(len(documents) // 25, 1)]
+    titles = [page.title for page in some if len(page.title) > 3]
     pairs = zip(people, titles, strict=False)
     named = [f"what did {person.name} say about {title}" for person, title in pairs]
     return [text[:300] for text in (*titles[:25], *named)]

@@ -22,6 +22,7 @@ from filelock import FileLock
 
 from kbx_tui.config import Settings
 from kbx_tui.editing.state_files import write_atomically
+from kbx_tui.embedding import is_loopback, is_remote, server_address
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.index.index_folder import DEFAULT, index_location
 from kbx_tui.index.ownership import allow, forget, index_id, is_foreign
@@ -77,13 +78,21 @@ def _requests(root: Path, settings: Settings) -> Iterator[TrustRequest]:
         effect = f"reads and writes in {targets}"
         yield TrustRequest("links", targets, wish, effect, blocks=True)
     if (model := settings.embedding.model) != BUNDLED_MODEL:
-        effect = f"runs the model {model}, downloaded if it is not a folder"
-        if model.partition("/")[0] == "gemini":
-            effect = "sends the texts of all pages and queries to Google"
+        effect, value = f"runs the model {model}, downloaded if it is not a folder", model
+        wish = f'[embedding] model = "{model}"'
+        if is_remote(model):
+            address = settings.embedding.address
+            server = server_address(model, address)
+            value = f"{model} at {server}"
+            wish += f' and address = "{address}"' if address else ""
+            effect = f"sends the texts of all pages and queries, redacted ones too, to {server}"
+            if is_loopback(server):
+                effect += ", a program on this machine"
+            elif server.startswith("http:"):
+                effect += ", unencrypted"
         elif model.startswith((".", "/", "~")):
             effect = f"runs the model in {model}"
-        wish = f'[embedding] model = "{model}"'
-        yield TrustRequest("embedding.model", model, wish, effect, blocks=True)
+        yield TrustRequest("embedding.model", value, wish, effect, blocks=True)
     if model := settings.search.reranker:  # any folder that the user can read
         yield TrustRequest(
             RERANKER,

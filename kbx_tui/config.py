@@ -13,8 +13,11 @@ from msgspec import Meta
 Unit = Annotated[float, Meta(ge=0.0, le=1.0)]
 
 
+_HOST = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])"
+
+
 def about(description: str, **limits: Any) -> Meta:
-    """Return a setting's description for `kbx config`, with its limits `ge` and `le`."""
+    """Return a setting's description for `kbx config`, with its limits, and what is within them."""
     return Meta(description=description, **limits)
 
 
@@ -144,8 +147,20 @@ class EmbeddingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """`[embedding]`: the model that turns text into vectors."""
 
     model: Annotated[
-        str, about("bundled, gemini, a folder with an ONNX model, or a fastembed model name")
+        str,
+        about(
+            "bundled, a folder with an ONNX model, a fastembed model name, or that of a server: "
+            "ollama/NAME, openai/NAME, gemini"
+        ),
     ] = "bundled"
+    address: Annotated[
+        str,
+        about(
+            "where such a server is; empty = Ollama on this machine, OpenAI or Google",
+            pattern=rf"\A(https?://{_HOST}(:[0-9]{{1,5}})?(/[\w.~/-]*)?)?\Z",
+            examples=["http://localhost:1234/v1, without a key"],
+        ),
+    ] = ""
 
 
 class DedupSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -182,8 +182,7 @@ def _explain(raw: dict[str, Any], file: Path, message: str) -> str:
         hint = f"did you mean {close[0]}?" if close else f"valid keys: {', '.join(valid_keys)}"
         return f"{file}: {name}.{key} = {table.get(key)!r} is not a known setting; {hint}"
     key = keys[0].partition("[")[0]
-    valid = valid_values(section, key)
-    return f"{file}: {name}.{key} = {table[key]!r} is not valid: must be {valid}"
+    return f"{file}: {name}.{_invalid(section, key, table[key])}"
 
 
 def _schema(section: Any) -> dict[str, dict[str, Any]]:
@@ -192,11 +191,19 @@ def _schema(section: Any) -> dict[str, dict[str, Any]]:
     return properties
 
 
+def _invalid(section: Any, key: str, value: object) -> str:
+    """Return what is wrong with a setting; an address is not repeated, as it may hold a key."""
+    given = key if "pattern" in _schema(section)[key] else f"{key} = {value!r}"
+    return f"{given} is not valid: must be {valid_values(section, key)}"
+
+
 def valid_values(section: Any, key: str) -> str:
     """Return the valid values of a setting, in words."""
     schema = _schema(section)[key]
     if "enum" in schema:
         return " or ".join(str(choice) for choice in schema["enum"])
+    if "pattern" in schema:
+        return f"text such as {schema['examples'][0]}"
     if "minimum" in schema:
         number = "a whole number" if schema["type"] == "integer" else "a number"
         return f"{number} within {schema['minimum']:g}..{schema['maximum']:g}"
@@ -254,7 +261,7 @@ def parse_setting(key: str, text: str) -> Any:
         except msgspec.ValidationError:
             continue
         return candidate
-    raise ConfigError(f"{key} = {text!r} is not valid: must be {valid_values(kind, name)}")
+    raise ConfigError(f"{section}.{_invalid(kind, name, text)}")
 
 
 def split_key(key: str) -> tuple[str, str]:

@@ -51,7 +51,7 @@ SLOW = (
     "functional/writing/test_doors_agree.py",
     "snapshots/",
     "terminal/",
-    "unit/embedding/test_gemini.py",
+    "unit/embedding/test_server.py",
     "unit/tui/explore/test_present_why.py",
 )
 """Terminals, many processes, runs of indexing, the whole app, screenshots, long property tests."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import OBSIDIAN
-from kbx_tui.errors import EmbeddingError, NotFound, UnknownEntity
+from kbx_tui.errors import EmbeddingError, NotFound, UnknownEntity, WriteFault
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.path_filter import complete, holds, nearest_path, similar_paths
 from kbx_tui.index.snapshot import Snapshot
@@ -27,8 +27,9 @@ from kbx_tui.index.stored_page import STORED_PAGE_COLUMNS, MarkedPages, stored_p
 from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES, DOCUMENT_KINDS
-from kbx_tui.knowledge.markdown import is_in_table
+from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES, DOCUMENT_KINDS, stem_of
+from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.markdown import WrittenLink, is_in_table, split_target
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
@@ -60,6 +61,7 @@ from kbx_tui.search.retrieval.scope import find_scope
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written
+    from kbx_tui.search.page_list import PageList
 
 _WORD = re.compile(r"\w+")
 
@@ -261,12 +263,18 @@ class Documents:
         rows = {path: snapshot.row_of[path] for path in paths if path in snapshot.row_of}
         return {path: snapshot.ids[row] for path, row in rows.items()}
 
-    def listed(self, offset: int, limit: int) -> Sequence[tuple[str, str, str]]:
-        """Return id, path and title of documents, sorted by path."""
-        snapshot, part = self._session.snapshot(), slice(offset, offset + limit)
-        return list(
-            zip(snapshot.ids[part], snapshot.paths[part], snapshot.titles[part], strict=True)
-        )
+    def listed(
+        self, path: str = "", text: str = "", *, offset: int = 0, limit: int = 50
+    ) -> PageList:
+        """Return documents that a path filter matches and whose lines contain a text, by path.
+
+        Without either, all of them. Raises ConfigError.
+        """
+        from kbx_tui.search.page_list import list_pages
+
+        generation = self._session.fresh_index().generation()
+        paths = self.in_scope(path)
+        return list_pages(generation, paths, replace_surrogates(text), offset, limit)
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
         """Return path ("" without a page) and entity of an id or path. Raises NotFound."""
@@ -529,6 +537,14 @@ class Links:
         paths = None if path is None else set(Documents.of(self._session).in_scope(path))
         return self._links().all_broken(paths)
 
+    def orphans(self, path: str = "") -> PageList:
+        """Return the documents, of those that a path filter matches, to which no other links."""
+        from kbx_tui.search.page_list import list_pages
+
+        self._session.ensure_indexed()
+        paths = self._links().orphans(Documents.of(self._session).in_scope(path))
+        return list_pages(self._session.open_index().generation(), paths)
+
     def overview(self) -> LinkOverview:
         """Return how many links and broken links the base has, and what is linked most."""
         self._session.ensure_indexed()
@@ -574,6 +590,42 @@ class Links:
         edit = LinkName(mention.line, mention.column, mention.name, wikilink)
         description = f"link {mention.name}"
         return files.edit_page(mention.path, [edit], description, before=before, dry_run=dry_run)
+
+    def sources(self, path: str) -> Sequence[str]:
+        """Return the paths of the other documents that link to one, sorted."""
+        return self._links().graph.sources.get(path, ())
+
+    def redirected(
+        self, path: str, data: bytes, old: str, new: Entity, aliases: Iterable[str]
+    ) -> bytes:
+        """Return a page whose links to the page at `old` lead to that of an entity.
+
+        Links by one of its `aliases` stay, except in Obsidian vaults. Raises WriteFault for a link
+        that cannot be changed, and for one in a property that is not by such a name.
+        """
+        from kbx_tui.editing.page_merge import with_links_to
+
+        links, find = self._links(), self._session.fresh_index().generation().destinations.find
+        names = set(map(name_key, aliases))
+        is_vault = self._session.snapshot().is_vault
+
+        def name(link: WrittenLink) -> str | None:
+            found = find(link.target, path) if link.page else None
+            if found is None or found.path != old:
+                return None
+            if link.is_wikilink and not is_vault and name_key(link.page) in names:
+                return None
+            # Obsidian finds a page by the name of its file alone.
+            return links.page_name(stem_of(new.path) if is_vault else new.name, new.path, path)
+
+        for target in links.graph.targets.get(path, ()):
+            leads = target.destination is not None and target.destination.path == old
+            by_name = name_key(split_target(target.written)[0]) in names
+            if leads and (links.labels_first or (target.in_property and not by_name)):
+                raise WriteFault(
+                    f"the link {target.written!r} in {path} has to be changed by hand first"
+                )
+        return with_links_to(path, data, new.path, name)
 
     def _links(self) -> LinkIndex:
         index = self._session.fresh_index()

@@ -19,7 +19,7 @@ from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
 from kbx_tui.editing.journal import JournalEntry, finish_interrupted, read_file
 from kbx_tui.editing.lossless_text import with_same_change
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
-from kbx_tui.embedding.local import is_remote
+from kbx_tui.embedding import is_remote
 from kbx_tui.errors import (
     EmbeddingError,
     IndexElsewhere,

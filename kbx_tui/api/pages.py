@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from kbx_tui.api.documents import Documents, Links
 from kbx_tui.api.entities import Entities, require_iso_date
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
@@ -27,6 +29,7 @@ from kbx_tui.editing.page_edits import (
     page_path,
     shown_value,
 )
+from kbx_tui.editing.page_merge import merge_pages
 from kbx_tui.errors import ConfigError, FileChanged, NotFound, UnknownEntity, WriteFault
 from kbx_tui.formatting import format_score
 from kbx_tui.knowledge.fact_sections import ID_LIMIT
@@ -104,6 +107,48 @@ class Pages:
             found.path, [edit], description, dry_run=dry_run, before=before
         )
         return replace(written, hints=hints)
+
+    def merge(self, kept: str, other: str, *, dry_run: bool = False) -> Written:
+        """Put what the page of `other` says into that of `kept`, of the same person, and remove it.
+
+        Its names become aliases, and links follow. `hints` say which of its fields are left out.
+        Raises NotFound, Ambiguous, ConfigError if both are one page, and WriteFault where that
+        cannot be done exactly: for pages with redacted parts, and links in other forms.
+        """
+        self._session.ensure_indexed()
+        one, two = (self._entities.resolve(name, "person") for name in (kept, other))
+        for found in (one, two):
+            if not found.path:
+                raise NotFound(f"{found.name} has no page, so there is nothing to merge")
+        if one.path == two.path:
+            raise ConfigError(f"both names mean {one.name}, {one.path}")
+        self._session.index(fast=True)  # the links of all pages have to be known
+        documents = Documents.of(self._session)
+        shown = [documents.public_page(found.path) for found in (one, two)]
+        if any(each is None or each.is_marked for each in shown):
+            raise WriteFault(
+                f"{one.path} or {two.path} has redacted parts, whose marks might not hold in the "
+                "other page: merge them in an editor"
+            )
+        before, gone = self._files.read(one.path), self._files.read(two.path)
+        added = parse_document(two.path, gone)
+        names = tuple(dict.fromkeys((two.name, *added.aliases)))
+        data, left_out = merge_pages(parse_document(one.path, before), before, added, names)
+        links = Links(self._session)
+        follow = partial(links.redirected, old=two.path, new=one, aliases=names)
+        edits = [FileEdit(one.path, before, follow(one.path, data))]
+        for source in links.sources(two.path):
+            if source not in (one.path, two.path):
+                text = self._files.read(source)
+                edits.append(FileEdit(source, text, follow(source, text)))
+        edits.append(FileEdit(two.path, gone, None))
+        edits = [edit for edit in edits if edit.after != edit.before]
+        diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
+        written = Written(False, one.path, diff, hints=left_out)
+        if dry_run:
+            return written
+        entry = self._files.write(edits, f"person merge {two.name} into {one.name}")
+        return replace(written, written=True, entry=entry)
 
     def add_fact(
         self,

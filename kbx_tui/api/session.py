@@ -220,7 +220,8 @@ class Session:
         if self._owner is not None:
             return self._owner.embedder()
         if self._embedder is None:
-            self._embedder = open_embedder(self.settings.embedding.model)
+            setting = self.settings.embedding
+            self._embedder = open_embedder(setting.model, address=setting.address)
         return self._embedder
 
     def open_index(self) -> OpenIndex:

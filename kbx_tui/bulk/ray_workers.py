@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from kbx_tui import __version__
+from kbx_tui.embedding import is_remote
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.local import is_remote, open_embedder
+from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import ConfigError, EngineFault, KbxError
 from kbx_tui.formatting import format_count
 from kbx_tui.index.build.workers import TEXTS_PER_TASK, Input, Output, Task, Workers

@@ -7,6 +7,8 @@ these variables are set before they are first imported; importing any module her
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 BUNDLED_MODEL = "bundled/all-MiniLM-L6-v2-int8"
 
@@ -18,3 +20,29 @@ OPT_OUTS = {
 
 for _name, _value in OPT_OUTS.items():
     os.environ.setdefault(_name, _value)  # keeps a value that the user set
+
+SERVERS: Mapping[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "ollama": "http://localhost:11434/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1",
+}
+"""Addresses of servers, by the first part of `[embedding] model`."""
+
+KEY_VARIABLES: Mapping[str, str] = {"openai": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}
+OTHER_KEY = "KBX_EMBEDDING_KEY"
+"""Environment variable with the key for an address other than those of these services."""
+
+
+def is_remote(model: str) -> bool:
+    """Return whether a server embeds the texts, for the setting `[embedding] model`."""
+    return model.partition("/")[0] in SERVERS
+
+
+def server_address(model: str, address: str) -> str:
+    """Return where the texts are sent, for the settings of a remote model."""
+    return (address or SERVERS[model.partition("/")[0]]).rstrip("/")
+
+
+def is_loopback(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")

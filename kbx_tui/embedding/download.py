@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import difflib
 import logging
-import threading
-from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
-from kbx_tui.embedding.embedder import OFFLINE_HINT, ModelSource, model_errors
+from kbx_tui.embedding.embedder import OFFLINE_HINT, ModelSource, model_errors, wait_at_most
 from kbx_tui.errors import EmbeddingError, RerankerError
 
 Listing = dict[str, Any]
@@ -135,21 +133,10 @@ def _fetch(listing: Listing, *, local_files_only: bool) -> Path:
 
 
 def _require_answer(repository: str) -> None:
-    """Raise an exception unless the hub confirms ``repository`` within HUB_TIMEOUT seconds.
-
-    Uses a thread, as the timeout of the client does not cover a name lookup that hangs.
-    """
+    """Raise an exception unless the hub confirms ``repository`` within HUB_TIMEOUT seconds."""
     from huggingface_hub import constants, model_info
 
-    answer = Future[Any]()
-
-    def ask() -> None:
-        try:
-            answer.set_result(model_info(repository, timeout=HUB_TIMEOUT))
-        except Exception as error:  # raised again by the waiting thread
-            answer.set_exception(error)
-
-    threading.Thread(target=ask, name="ask-model-hub", daemon=True).start()
-    if not wait([answer], HUB_TIMEOUT).done:
-        raise TimeoutError(f"no answer from {constants.ENDPOINT}")
-    answer.result()
+    try:
+        wait_at_most(HUB_TIMEOUT, lambda: model_info(repository, timeout=HUB_TIMEOUT))
+    except TimeoutError as error:
+        raise TimeoutError(f"no answer from {constants.ENDPOINT}") from error

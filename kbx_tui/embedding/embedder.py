@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,3 +268,24 @@ def brief(error: Exception) -> str:
     """Return the first sentence of an error on one line, at most 160 characters."""
     sentence = " ".join(str(error).split()).partition(". ")[0]
     return sentence[:160].rstrip(". ") or type(error).__name__
+
+
+T = TypeVar("T")
+
+
+def wait_at_most(seconds: float, ask: Callable[[], T]) -> T:
+    """Return what `ask`, a request to a server, returns. Raises its errors, and TimeoutError.
+
+    It runs in a thread, as timeouts of clients cover neither a name lookup that hangs nor an answer
+    that comes a byte at a time.
+    """
+    answer = Future[T]()
+
+    def run() -> None:
+        try:
+            answer.set_result(ask())
+        except Exception as error:  # raised again by the waiting thread
+            answer.set_exception(error)
+
+    Thread(target=run, name="ask-server", daemon=True).start()
+    return answer.result(seconds)

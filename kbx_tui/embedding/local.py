@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from kbx_tui.embedding import is_remote
 from kbx_tui.embedding.embedder import (
     BUNDLED,
     OFFLINE_HINT,
@@ -45,11 +46,13 @@ SMALL_BATCH = 4
 """Number of texts up to which the session for queries is used, which is already loaded."""
 
 
-def open_embedder(model: str = "bundled", *, threads: int | None = None) -> Embedder:
-    """Return the embedder for ``model``, the value of ``[embedding] model``.
+def open_embedder(
+    model: str = "bundled", *, address: str = "", threads: int | None = None
+) -> Embedder:
+    """Return the embedder for ``model`` and ``address``, settings of ``[embedding]``.
 
-    This is ``bundled``, a folder with an ONNX model and its tokenizer, ``gemini`` (see
-    `embedding/gemini.py`), or a name that fastembed lists, which is downloaded unless it is in
+    A model is ``bundled``, a folder with an ONNX model and its tokenizer, that of a server (see
+    `embedding/server.py`), or a name that fastembed lists, which is downloaded unless it is in
     fastembed's cache. Only such a name loads fastembed here. A local model embeds many texts with
     ``threads`` threads, by default one per usable core.
     Raises EmbeddingError within 5 seconds, with a message of one sentence.
@@ -57,9 +60,9 @@ def open_embedder(model: str = "bundled", *, threads: int | None = None) -> Embe
     if model == "bundled":
         return LocalEmbedder(BUNDLED, threads)
     if is_remote(model):
-        from kbx_tui.embedding.gemini import DEFAULT_MODEL, GeminiEmbedder
+        from kbx_tui.embedding.server import ServerEmbedder
 
-        return GeminiEmbedder(model.partition("/")[2] or DEFAULT_MODEL)
+        return ServerEmbedder(model, address)
     if (folder := Path(model).expanduser()).is_dir():
         return LocalEmbedder(from_folder(folder), threads)
     if folder.is_absolute() or model.startswith("."):
@@ -67,10 +70,6 @@ def open_embedder(model: str = "bundled", *, threads: int | None = None) -> Embe
     from kbx_tui.embedding.download import from_fastembed  # loads fastembed
 
     return LocalEmbedder(from_fastembed(model), threads)
-
-
-def is_remote(model: str) -> bool:
-    return model.partition("/")[0] == "gemini"
 
 
 class Session(Protocol):

@@ -312,6 +312,15 @@ class Store:
         if model is not None and meta.get("model") != model:
             raise wrong_model_error(str(meta.get("model")), model)
 
+    def require_dimension(self, dimension: int) -> None:
+        """Raise IndexForeign unless the vectors of the index have as many numbers."""
+        stored = self.table("vectors").schema.field("vector").type.list_size
+        if stored != dimension:
+            raise IndexForeign(
+                f"the index at {self.uri} has vectors of {stored} dimensions, the model makes "
+                f"{dimension}: run `kbx index --full` to embed everything again"
+            )
+
     def create(self, *, model: str, dimension: int, index_id: str = "") -> None:
         """Create empty tables in an empty folder, of an index with this id, by default a new one.
 

@@ -74,7 +74,7 @@ class LinkIndex:
         self._generation, self._store = generation, store
         self._list_attachments, self._exists = attachments, exists
         self._snapshot = generation.snapshot
-        self._labels_first = bool((self._snapshot.conventions or {}).get("is_dendron"))
+        self.labels_first = bool((self._snapshot.conventions or {}).get("is_dendron"))
         self._found: dict[str, tuple[str, ...]] = {}
 
     @cached_property
@@ -144,13 +144,17 @@ class LinkIndex:
                     yield BrokenLink(source, target.written, line, found, kind)
 
     def overview(self) -> LinkOverview:
-        snapshot, sources = self._snapshot, self.graph.sources
+        sources = self.graph.sources
         return LinkOverview(
             links=sum(map(len, sources.values())),
             broken=sum(self._is_broken(target, path) for path, target in self.graph.broken()),
-            unlinked=len(snapshot.paths) - len(sources),
+            unlinked=len(self.orphans(self._snapshot.paths)),
             most_linked=self.most_linked(sources),
         )
+
+    def orphans(self, paths: Iterable[str]) -> list[str]:
+        """Return those of `paths` to which no other document links."""
+        return [path for path in paths if path not in self.graph.sources]
 
     def most_linked(self, paths: Iterable[str]) -> tuple[LinkedDocument, ...]:
         """Return the documents of `paths` with the most links from others, at least 2, in order."""
@@ -163,16 +167,19 @@ class LinkIndex:
         )
 
     def wikilink(self, name: str, path: str, source: str, *, in_table: bool = False) -> str:
+        page = self.page_name(name, path, source)
+        if self.labels_first and name != page:
+            page, name = name, page
+        return wikilink(page, name, in_table=in_table)
+
+    def page_name(self, name: str, path: str, source: str) -> str:
+        """Return what a wikilink in `source` calls the page at `path`, if possible by `name`."""
         short = path.removesuffix(".md")
         for page in (name, stem_of(path), short):
             destination = self._generation.destinations.find(page, source)
             if destination is not None and destination.path == path and "|" not in page:
-                break
-        else:
-            page = short
-        if self._labels_first and name != page:
-            page, name = name, page
-        return wikilink(page, name, in_table=in_table)
+                return page
+        return short
 
     def _backlinks(self, path: str) -> Iterator[Backlink]:
         sources = self._newest_first(self.graph.sources.get(path, ()))
@@ -187,7 +194,7 @@ class LinkIndex:
             for link, line in self._links_with_lines(body, first_line):
                 if link.target in leading and (line, link.target) not in seen:
                     seen.add((line, link.target))
-                    text = _line_at(body, link.start, labels_first=self._labels_first)
+                    text = _line_at(body, link.start, labels_first=self.labels_first)
                     yield Backlink(source, title, date, line, text, link.target)
             for target in leading.values():
                 if target.in_property:
@@ -274,7 +281,7 @@ class LinkIndex:
         for start, end in search.find(body):
             line = first_line + body.count("\n", 0, start)
             column = start - body.rfind("\n", 0, start) - 1
-            text = _line_at(body, start, labels_first=self._labels_first)
+            text = _line_at(body, start, labels_first=self.labels_first)
             name = body[start:end]
             yield UnlinkedMention(source, title, date, line, text, name, column)
 
@@ -305,7 +312,7 @@ class LinkIndex:
 
     def _links_with_lines(self, body: str, first_line: int) -> Iterator[tuple[WrittenLink, int]]:
         line, counted = first_line, 0
-        for link in links_of(body, labels_first=self._labels_first):
+        for link in links_of(body, labels_first=self.labels_first):
             line += body.count("\n", counted, link.start)
             counted = link.start
             yield link, line

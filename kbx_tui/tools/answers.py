@@ -163,6 +163,27 @@ class KbxLinksAnswer(Answer):
     notes: list[str]
 
 
+class PageLine(Answer):
+    line: int
+    text: str = Field(description="At most 300 characters, around the text.")
+
+
+class ListedPage(Answer):
+    id: str
+    path: str
+    title: str
+    type: str
+    date: str | None
+    lines: list[PageLine] = Field(description="The first 5 that contain the text.")
+    more_lines: int
+
+
+class KbxListAnswer(Answer):
+    pages: list[ListedPage] = Field(description="By path.")
+    total: int = Field(description="Pages there are, also beyond limit.")
+    notes: list[str]
+
+
 class RelatedPage(Answer):
     path: str
     title: str

@@ -9,7 +9,10 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from kbx_tui.search.request import MAX_QUERY
 
 Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
-Name = Annotated[str, Field(min_length=1, max_length=500)]
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=500, json_schema_extra=lambda schema: schema.pop("minLength")),
+]
 Query = Annotated[str, Field(json_schema_extra={"maxLength": MAX_QUERY})]
 """A query; a longer one than `maxLength` is cut with a note, not refused."""
 Phrase = Annotated[str, Field(min_length=3, max_length=500)]
@@ -34,10 +37,7 @@ Until = Annotated[
 
 Dates = Annotated[
     Literal["prefer", "filter", "off"] | None,
-    Field(
-        description="Whether date words of the query (last week, in March) prefer documents of "
-        "that time or filter"
-    ),
+    Field(description="Whether date words (last week) prefer documents of that time or filter"),
 ]
 
 
@@ -62,7 +62,7 @@ class Capabilities(BaseModel):
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
 
-    voice: bool = Field(False, description="At most 3 results, to be read aloud")
+    voice: bool = Field(False, description="To be read aloud: at most 3")
 
 
 class SearchFilters(Arguments):
@@ -88,14 +88,20 @@ class KbSearch(Arguments):
         validation_alias=AliasChoices("limit", "top_k"),
         description="Most results",
     )
-    filters: SearchFilters | None = Field(None, description="A result matches all of them")
+    filters: SearchFilters | None = Field(None, description="All have to match")
     dates: Dates = None
-    include_snippets: bool = Field(True, description="False omits snippets")
-    capabilities: Capabilities | None = Field(None, description="How the answer is used")
+    include_snippets: bool = Field(True, description="With snippets")
+    capabilities: Capabilities | None = Field(None, description="Of the caller")
 
 
 class KbxLinks(Arguments):
     id: Name = Field(description="Id or path of a document or entity")
+
+
+class KbxList(Arguments):
+    path: PathFilter | None = Field(None, description="Folder, file or glob")
+    text: Name | None = Field(None, description="In any letter case")
+    limit: int = Field(50, ge=1, le=500, description="Most pages")
 
 
 class KbxRelated(Arguments):
@@ -118,7 +124,7 @@ class KbGet(Arguments):
 class KbExperts(Arguments):
     topic: Query = Field(min_length=1, description="What they should know about")
     limit: int = Field(10, ge=1, le=1000, description="Most experts")
-    min_claims: int = Field(1, ge=1, le=1_000_000, description="Claims an expert has at least")
+    min_claims: int = Field(1, ge=1, le=1_000_000, description="Fewest claims")
     weight: Annotated[
         Any,
         WithJsonSchema(
@@ -126,8 +132,8 @@ class KbExperts(Arguments):
         ),  # any value is accepted: unknown ones mean count
     ] = Field(
         "count",
-        description="count of claims, recency (newer weigh more), citation (distinct sources) or "
-        "relevance (documents count too)",
+        description="count, recency (newer weigh more), citation (distinct sources) or relevance "
+        "(documents count too)",
     )
     people: bool = Field(False, description="No projects and teams")
 
@@ -140,12 +146,9 @@ class KbxMemorySimilar(Arguments):
     text: Text = Field(description="Candidate text to check for similarity")
     entity: Name | None = Field(None, description="Entity name to scope search (optional)")
     path: PathFilter | None = Field(None, description="Document path to scope search (optional)")
-    threshold: Unit | None = Field(
-        None,
-        description="Minimum similarity; default: by type",
-    )
+    threshold: Unit | None = Field(None, description="Minimum similarity")
     limit: int = Field(5, ge=1, le=100, description="Max matches to return")
-    chunks: bool = Field(False, description="Also compare passages of documents")
+    chunks: bool = Field(False, description="Also passages of documents")
 
 
 class KbxEntitySimilarField(Arguments):

@@ -35,6 +35,7 @@ from kbx_tui.tools.json_output import (
     experts_json,
     field_json,
     links_json,
+    list_json,
     picked,
     related_json,
     search_json,
@@ -314,6 +315,13 @@ def whole_sentences(result: SearchResult) -> str:
     return f"{text[:end].rstrip()} …"
 
 
+def list_data(kb: KnowledgeBase, args: arguments.KbxList) -> Json:
+    if not kb.is_indexed():
+        return {"pages": [], "total": 0, "notes": [NOT_INDEXED]}
+    found = kb.documents.listed(args.path or "", args.text or "", limit=args.limit)
+    return list_json(found, kb.notes())
+
+
 def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> Json:
     """Return the capabilities, except `methods` and `writes`, which `dispatch` adds."""
     kinds = kb.documents.kinds() if kb.is_indexed() else {}
@@ -371,6 +379,7 @@ HANDLERS: Mapping[str, Handler] = {
     "kb.capabilities": capabilities,
     "kbx.context": lambda kb, args: digest_json(kb.context(args.tokens)),
     "kbx.search": lambda kb, args: search_json(kb.search(search_request(args))),
+    "kbx.list": list_data,
     "kbx.links": lambda kb, args: links_json(kb.links.of(args.id), kb.notes()),
     "kbx.related": lambda kb, args: related_json(kb.related(args.id, args.limit)),
     "kbx.memory_similar": memory_similar,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.digest import Digest
     from kbx_tui.search.evidence.evidence import PreferredDates
     from kbx_tui.search.link_records import BrokenLink, DocumentLinks, RelatedDocuments
+    from kbx_tui.search.page_list import PageList
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.pair_score import (
@@ -282,6 +283,12 @@ def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any
         "broken": list(map(broken_json, links.broken)),
         "notes": list(notes),
     }
+
+
+def list_json(found: PageList, notes: Sequence[str]) -> dict[str, Any]:
+    names = "id path title type date? lines more_lines"
+    pages = [picked(page, names) for page in found.pages]
+    return {"pages": pages, "total": found.total, "notes": list(notes)}
 
 
 def related_json(found: RelatedDocuments) -> dict[str, Any]:

@@ -249,11 +249,12 @@ def list_page(kb: KnowledgeBase, offset: int) -> tuple[list[dict[str, str]], int
     from kbx_tui.tools.public_answers import answer_publicly  # loads the engine
 
     def listed(public: KnowledgeBase) -> dict[str, Any]:
-        documents, rows = public.documents.listed(offset, PAGE_SIZE), []
-        for document_id, path, title in documents:
-            is_entity = public.documents.identify(path)[1] is not None
-            uri = ENTITY + quote(document_id) if is_entity else DOCUMENT + quote(path)
-            rows.append({"uri": uri, "name": path, "title": title})
+        documents = public.documents.listed(offset=offset, limit=PAGE_SIZE).pages
+        rows = []
+        for page in documents:
+            is_entity = public.documents.identify(page.path)[1] is not None
+            uri = ENTITY + quote(page.id) if is_entity else DOCUMENT + quote(page.path)
+            rows.append({"uri": uri, "name": page.path, "title": page.title})
         return {"resources": rows, "is_last": len(documents) < PAGE_SIZE}
 
     answer = answer_publicly(kb, listed, {})

@@ -37,8 +37,8 @@ _ALL = (
         "kb.search",
         (),
         "Search the knowledge base",
-        "Search documents and the pages of people, projects and teams by meaning and words. "
-        "Returns the best with score, snippet and place; kb_get reads one in full.",
+        "Search documents and the pages of people, projects and teams by meaning and words; kb_get "
+        "reads a result in full.",
         arguments.KbSearch,
         answers.KbSearchAnswer,
     ),
@@ -71,7 +71,7 @@ _ALL = (
         "kb.capabilities",
         (),
         "List what is available",
-        "Return version, tools, document types, and whether search by meaning and writing work.",
+        "Return version, tools, types, and whether search by meaning and writing work.",
         arguments.KbCapabilities,
         answers.KbCapabilitiesAnswer,
     ),
@@ -84,6 +84,14 @@ _ALL = (
         arguments.KbxSearch,
         answers.KbxSearchAnswer,
         is_listed=False,
+    ),
+    Method(
+        "kbx.list",
+        (),
+        "List pages, or grep them",
+        "List pages by path; with text, those that contain it, with the lines.",
+        arguments.KbxList,
+        answers.KbxListAnswer,
     ),
     Method(
         "kbx.links",
@@ -105,8 +113,7 @@ _ALL = (
         "kbx.memory_similar",
         ("memory", "similar"),
         "Check for duplicates before writing",
-        "Find existing facts or content semantically similar to candidate text. Use before writing "
-        "new facts to check for duplicates.",
+        "Find existing facts similar in meaning to a candidate text. Use before writing new facts.",
         arguments.KbxMemorySimilar,
         answers.KbxMemorySimilarAnswer,
     ),
@@ -114,7 +121,7 @@ _ALL = (
         "kbx.entity_similar_field",
         ("entity", "similar-field"),
         "Check a field before changing it",
-        "Return whether a field of an entity's page already says the same as a value.",
+        "Return whether a field of a page already says the same.",
         arguments.KbxEntitySimilarField,
         answers.KbxEntitySimilarFieldAnswer,
     ),
@@ -122,8 +129,8 @@ _ALL = (
         "kbx.memory_add",
         ("memory", "add"),
         "Write a fact",
-        "Add a fact to the page of an entity. If the page states or contradicts it, nothing is "
-        "written and the matches are returned.",
+        "Add a fact to the page of an entity, unless the page states or contradicts it: then the "
+        "matches are returned.",
         arguments.KbxMemoryAdd,
         answers.WrittenAnswer,
         writes=True,
@@ -132,8 +139,8 @@ _ALL = (
         "kbx.memory_edit_fact",
         ("memory", "edit-fact"),
         "Reword a fact",
-        "Reword a fact to correct it or merge another into it. Date and sources stay, the fact_id "
-        "changes. Known text is refused as in kbx_memory_add.",
+        "Correct a fact, or merge another into it. Date and sources stay, the fact_id changes. "
+        "Known text is refused.",
         arguments.KbxMemoryEditFact,
         answers.WrittenAnswer,
         writes=True,
@@ -144,7 +151,7 @@ _ALL = (
         ("memory", "supersede"),
         "Strike out a fact",
         "Strike out a fact that is no longer true, and add the one that replaces it. Known text "
-        "is refused as in kbx_memory_add.",
+        "is refused.",
         arguments.KbxMemorySupersede,
         answers.WrittenAnswer,
         writes=True,

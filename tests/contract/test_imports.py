@@ -13,7 +13,7 @@ from tests.command_line import program_environment
 
 HEAVY = ("fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "rich", "textual")
 ENGINE = {"fastembed", "lancedb", "numpy", "onnxruntime", "pyarrow", "textual", "tokenizers"}
-SERVERS = {"mcp", "mcp_types", "starlette", "uvicorn", "google"}
+SERVERS = {"mcp", "mcp_types", "starlette", "uvicorn"}
 LATE = {"kbx_tui.api", "kbx_tui.tools.handlers", "kbx_tui.tools.public_answers"}
 MODEL = {"fastembed", "onnxruntime", "tokenizers"}
 RUN = """
@@ -92,7 +92,7 @@ def test_a_search_loads_neither_lancedb_nor_screens_nor_servers(demo_kb_path: Pa
         "textual",
         "obstore",
     }
-    assert modules.isdisjoint(unwanted | contracts | SERVERS | {"kbx_tui.embedding.gemini"})
+    assert modules.isdisjoint(unwanted | contracts | SERVERS | {"kbx_tui.embedding.server"})
 
 
 def test_a_search_after_an_edit_loads_no_lancedb(demo_copy: Path) -> None:

@@ -41,6 +41,8 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("kb.experts", {"topic": "fares", "weight": "nonsense"}, ["fares", "--weight", "nonsense"]),
     ("kb.capabilities", {}, []),
     ("kbx.context", {}, []),
+    ("kbx.list", {}, []),
+    ("kbx.list", {"path": "memory/people", "text": "SLACK", "limit": 1}, []),
     ("kbx.context", {"tokens": 500}, ["--tokens", "500"]),
     ("kbx.search", {"query": "what did Alice decide?"}, ["what did Alice decide?"]),
     (
@@ -157,6 +159,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("kb.capabilities", {"verbose": True}),
     ("kbx.search", {"query": "x", "path": "../outside"}),
     ("kbx.links", {"id": "person:nobody"}),
+    ("kbx.list", {"path": "../outside"}),
     ("kbx.related", {"id": "person:alice-chen", "limit": 0}),
     ("kbx.context", {"tokens": 0}),
     ("kbx.memory_similar", {"text": "x", "entity": "Nobody At All"}),

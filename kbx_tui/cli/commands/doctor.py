@@ -33,7 +33,7 @@ PLAIN = re.compile(r"[\w.@+-]{1,40}", re.ASCII)
 NOTED_VARIABLES = (
     "TMUX", "STY", "ZELLIJ", "SSH_CONNECTION", "WSL_DISTRO_NAME", "NO_COLOR", "TEXTUAL_THEME",
     "TEXTUAL_ANIMATIONS", "VISUAL", "EDITOR", "KBX_ROOT", "KBX_STATE_DIR", "KBX_CACHE_DIR",
-    "KBX_LOG_DIR",
+    "KBX_LOG_DIR", "KBX_EMBEDDING_KEY",
 )  # fmt: skip
 """Variables of which a report says only that they are set."""
 SHOWN_ERRORS = 10
@@ -133,7 +133,7 @@ def _terminal() -> Rows:
 
 def _base() -> Iterator[tuple[str, str]]:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.embedding import BUNDLED_MODEL
+    from kbx_tui.embedding import BUNDLED_MODEL, is_remote
 
     try:
         root = selected_root()
@@ -153,7 +153,8 @@ def _base() -> Iterator[tuple[str, str]]:
     }
     yield "base", ", ".join(format_count(count, noun) for noun, count in counts.items())
     size, meaning = format_size(status.size_bytes), format_percent(status.vector_share)
-    model = "the bundled model" if status.model == BUNDLED_MODEL else "another model"
+    model = "the model of a server" if is_remote(status.model) else "another model"
+    model = "the bundled model" if status.model == BUNDLED_MODEL else model
     words = [size, f"{meaning} embedded by {model}", f"generation {status.generation}"]
     words += ["published"] if status.published else []
     yield "index", ", ".join(words) if status.indexed else "none"

@@ -16,8 +16,8 @@ import click
 
 from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
-from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
-from kbx_tui.cli.write_output import prints_written
+from kbx_tui.cli.output import Greyed, padded, print_diff, print_json, print_result, say, wants_json
+from kbx_tui.cli.write_output import confirmed, may_ask, prints_written
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.search.link_records import NOTHING_RELATED
@@ -217,6 +217,32 @@ EXAMPLES = {
 }
 
 
+@click.command(name="merge", cls=Command)
+@click.argument("kept", metavar="KEPT", shell_complete=options.complete_entity)
+@click.argument("other", metavar="OTHER", shell_complete=options.complete_entity)
+@prints_written
+def merge_people(kept: str, other: str, dry_run: bool) -> Written:
+    """Make two pages of one person one.
+
+    What the page of OTHER says is put into that of KEPT, line by line, and the page of OTHER is
+    removed. Its names become aliases, and links follow. On a terminal, the diff is shown first.
+    `kbx undo` reverts all of it.
+
+    \b
+    Examples:
+      kbx person merge "Ann Lee" "A. Lee" --dry-run
+      kbx person merge "Ann Lee" "A. Lee"
+    """
+    with open_kb() as kb:
+        if may_ask() and not (dry_run or wants_json()):
+            shown = kb.pages.merge(kept, other, dry_run=True)
+            print_diff(shown.diff)
+            if not confirmed("Merge these pages?"):
+                say("nothing was written")
+                return shown
+        return kb.pages.merge(kept, other, dry_run=dry_run)
+
+
 def group_of(kind: str) -> Group:
     examples = "\n".join(f"  {EXAMPLES[kind].format(verb)}" for verb in ("create", "edit"))
     plural = "people" if kind == "person" else f"{kind}s"
@@ -234,6 +260,8 @@ def group_of(kind: str) -> Group:
     old one."""
     group.add_command(_command(kind, "create", _create, create_help))
     group.add_command(_command(kind, "edit", _edit, edit_help))
+    if kind == "person":
+        group.add_command(merge_people)
     return group
 
 
@@ -405,6 +433,7 @@ def links_command(context: click.Context) -> None:
       kbx links
       kbx links "Rollback plan"
       kbx links show memory/notes/plan.md --json | jq '.backlinks[].path'
+      kbx links orphans
       kbx links check
     """
     if context.invoked_subcommand is None:
@@ -432,6 +461,31 @@ def show_links(document: str) -> None:
     for note in () if wants_json() else notes:
         say(note)
     print_result(links_json(links, notes), links_lines(links))
+
+
+@links_command.command(name="orphans")
+@click.argument("path", metavar="[PATH]", required=False)
+@options.json_option
+def orphans(path: str | None) -> None:
+    """List the documents to which no other one links.
+
+    PATH is a folder, file or glob; by default all. A name in plain text does not count: `kbx links
+    DOC` lists where a document is mentioned.
+
+    \b
+    Examples:
+      kbx links orphans
+      kbx links orphans memory/notes
+      kbx links orphans --json | jq -r '.pages[] | select(.date < "2026") | .path'
+    """
+    with open_kb() as kb:
+        found, notes = kb.links.orphans(path or ""), kb.notes()
+    for note in () if wants_json() else notes:
+        say(note)
+    pages = [picked(page, "id path title type date?") for page in found.pages]
+    lines = [f"{page.path}  {page.title}" for page in found.pages]
+    lines.append(f"{format_count(found.total, 'document')} without a link to them")
+    print_result({"pages": pages, "total": found.total}, lines)
 
 
 @links_command.command(name="check")
@@ -475,7 +529,8 @@ def overview_lines(overview: LinkOverview) -> Iterator[str]:
     if overview.broken:
         broken += " (`kbx links check` lists them)"
     yield f"{format_count(overview.links, 'link')} between documents, {broken}"
-    yield f"{format_count(overview.unlinked, 'document')} without a link to them"
+    hint = " (`kbx links orphans` lists them)" if overview.unlinked else ""
+    yield f"{format_count(overview.unlinked, 'document')} without a link to them{hint}"
     for linked in overview.most_linked:
         yield f"{linked.count:>5}  {linked.title}  {linked.path}"
 

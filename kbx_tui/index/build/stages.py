@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from kbx_tui.embedding.embedder import Embedder, Vectors
-from kbx_tui.errors import IndexFault
+from kbx_tui.errors import EmbeddingError, IndexFault
 from kbx_tui.index import tables
 from kbx_tui.index.build.file_changes import Changes, unreadable
 from kbx_tui.index.build.progress import ProgressMeter
@@ -311,17 +311,21 @@ def write_vectors(
 
     texts = _read_missing(store, missing, table_of, first, workers.texts_per_task, meter)
     waiting, count, stored, commits = list[tuple[Texts, Vectors]](), 0, 0, 0
-    for finished in workers.map(_embed, texts, ordered=False):
-        waiting += finished
-        count += sum(len(some) for some, _ in finished)
-        # the first commits are small: vectors help within seconds
-        if count - stored >= min(workers.texts_per_commit, max(FIRST_BATCH, stored)):
-            _commit(store, waiting)
-            stored, commits = count, commits + 1
-            waiting.clear()
-            if commits % COMMITS_PER_COMPACTION == 0:
-                compact(store, "vectors")
-        meter.report(count)
+    try:
+        for finished in workers.map(_embed, texts, ordered=False):
+            waiting += finished
+            count += sum(len(some) for some, _ in finished)
+            # the first commits are small: vectors help within seconds
+            if count - stored >= min(workers.texts_per_commit, max(FIRST_BATCH, stored)):
+                _commit(store, waiting)
+                stored, commits = count, commits + 1
+                waiting.clear()
+                if commits % COMMITS_PER_COMPACTION == 0:
+                    compact(store, "vectors")
+            meter.report(count)
+    except EmbeddingError:  # a server that counts requests may fail before the next commit, always
+        _commit(store, waiting)
+        raise
     _commit(store, waiting)
     if count < len(missing) and meter.cancelled():
         return count, reused, False
@@ -438,7 +442,8 @@ def _commit(store: Store, embedded: Sequence[tuple[Texts, Vectors]]) -> None:
 
 
 def add_vectors(store: Store, hashes: Sequence[str], vectors: Vectors) -> None:
-    """Store the vectors of texts by their hashes."""
+    """Store the vectors of texts by their hashes. Raises IndexForeign for those of other length."""
+    store.require_dimension(vectors.shape[1])
     flat = pa.array(vectors.astype(np.float16).reshape(-1))
     table = pa.table(
         [pa.array(hashes), pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])],

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kbx_tui.errors import IndexFault, IndexForeign
+from kbx_tui.errors import IndexFault
 from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Starts, Vector, Versions
 from kbx_tui.index.derived_files import DocumentFile, is_few
 from kbx_tui.index.snapshot import Snapshot
@@ -225,12 +225,7 @@ def find_vectors(
     Of many the whole table is passed over, and only these vectors are held; of a few just their
     rows are read. Raises as `read_vectors`.
     """
-    stored = store.table("vectors").schema.field("vector").type.list_size
-    if stored != dimension:
-        raise IndexForeign(
-            f"the index at {store.uri} has vectors of {stored} dimensions, the model makes "
-            f"{dimension}: run `kbx index --full` to embed everything again"
-        )
+    store.require_dimension(dimension)
     versions = snapshot.versions[rows]
     titles = [text_hash(snapshot.titles[row]) for row in rows.tolist()]
     if is_few(len(rows), len(snapshot.versions)) and is_few(len(profiles), len(snapshot.entities)):

@@ -79,6 +79,10 @@ def test_a_setting_is_written_removed_and_undone(kbx: CommandLine, base: Path) -
         ("search.hierarchy_alpha", "nan", "must be a number within 0..1"),
         ("search.hierarchy_max_entities", "2.5", "must be a whole number within 1..20"),
         ("app.watch", "maybe", "must be true or false"),
+        ("embedding.address", "http://u:hush@h/v1", "address is not valid: must be text such as"),
+        ("embedding.address", "http://h/v1?key=hush", "http://localhost:1234/v1, without a key"),
+        ("embedding.address", "http://h\u0430/v1", "is not valid"),
+        ("embedding.address", "file:///etc/passwd", "is not valid"),
         ("keys.no_such_command", "x", "there is no command 'no_such_command'"),
     ],
 )
@@ -87,6 +91,7 @@ def test_what_is_not_valid_is_refused(
 ) -> None:
     ran = kbx("config", "set", key, value, "--kb", base)
     assert (ran.code, message in ran.err) == (2, True), ran.err
+    assert "hush" not in ran.err
     assert not (base / "kbx.toml").exists()
 
 

@@ -160,3 +160,27 @@ def test_a_link_may_name_a_day_or_tag_as_logseq_writes_it(tmp_path: Path) -> Non
     with KnowledgeBase(tmp_path / "graph") as kb:
         (link,) = kb.links.of("journals/2025_06_05.md").backlinks
         assert link.path == "journals/2025_06_04.md"
+
+
+ORPHANS = {
+    "a.md": "# A\n\n[[b]], and C in plain text.\n",
+    "b.md": "---\nup: '[[c]]'\n---\n# B\n\n[[b]]\n",
+    "c.md": "# C\n",
+    "notes/d.md": "---\ndate: 2026-03-01\n---\n# D\n\n[a](../missing.md) [[d]]\n",
+}
+
+
+def test_documents_that_no_other_one_links_to_are_listed(tmp_path: Path, kbx: CommandLine) -> None:
+    root = index_vault(tmp_path, ORPHANS, fast=True)
+    ran = kbx("--kb", root, "links", "orphans")
+    assert ran.out.splitlines() == [
+        "a.md  A",
+        "notes/d.md  D",
+        "2 documents without a link to them",
+    ]
+    (page,) = kbx("--kb", root, "links", "orphans", "notes", "--json").json["pages"]
+    assert page == {**page, "path": "notes/d.md", "title": "D", "date": "2026-03-01"}
+    assert (
+        "2 documents without a link to them (`kbx links orphans`" in kbx("--kb", root, "links").out
+    )
+    assert kbx("--kb", root, "links", "orphans", "../x").code == 2

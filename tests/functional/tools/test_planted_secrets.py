@@ -69,6 +69,10 @@ def calls() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "kb_get", {"id": f"memory/{path}"}
         yield "kbx_links", {"id": f"memory/{path}"}
     yield "kb_capabilities", {}
+    yield "kbx_list", {"limit": 500}
+    for path in ("", "memory/notes", "memory/**/zq*"):
+        for text in ("lighthouse", "redacted", "[", "e", "zqfact", "zqstatus kane"):
+            yield "kbx_list", {"path": path, "text": text, "limit": 500}
     for text in ("Lighthouse key lies in the ledger", "Lighthouse lamp was changed", "Is kind"):
         yield "kbx_memory_add", {"text": text, "entity": "Vera Sand", "dry_run": True}
         yield "kbx_memory_add", {"text": text, "entity": "Vera Sand"}

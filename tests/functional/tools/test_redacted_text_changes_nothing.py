@@ -97,6 +97,8 @@ def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "kbx_search", {"query": "lighthouse", "path": f"memory/**/*{word}*", "fast": True}
         yield "kbx_search", {"query": "lighthouse", "pin": [f"{word} Sand"]}
         yield "kb_experts", {"topic": f"lighthouse {word}", "weight": "relevance"}
+        yield "kbx_list", {"text": word}
+        yield "kbx_list", {"text": "lighthouse", "path": f"memory/**/*{word}*"}
         yield "kb_get", {"id": f"memory/notes/{word}.md"}
         yield "kb_get", {"id": f"memory/notes/{word}.md", "lines": "3-6"}
         yield "kb_get", {"ids": [f"memory/notes/{word}.md", f"team:{word}"]}

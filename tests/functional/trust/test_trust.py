@@ -14,6 +14,7 @@ from tests.command_line import CommandLine, run_program
 from tests.functional.vaults import write_vault
 
 PAGE = "memory/people/alice-chen.md"
+GEMINI = "gemini at https://generativelanguage.googleapis.com/v1"
 
 
 @pytest.fixture
@@ -35,6 +36,7 @@ UNTRUSTED = {
     "a folder": '[index]\nuri = "../outside"\n',
     "a store": '[index]\nuri = "s3://bucket/notes"\n',
     "gemini": '[embedding]\nmodel = "gemini"\n',
+    "a server": '[embedding]\nmodel = "ollama/x"\naddress = "http://localhost:1/v1"\n',
     "a download": '[embedding]\nmodel = "BAAI/bge-small-en-v1.5"\n',
     "a model in the base": '[embedding]\nmodel = "./model"\n',
 }
@@ -84,9 +86,9 @@ def test_trust_is_listed_and_removed(kbx: CommandLine, base: Path) -> None:
     assert listed == {
         "root": str(base),
         "made_here": False,
-        "granted": {"embedding.model": "gemini"},
+        "granted": {"embedding.model": GEMINI},
     }
-    assert "embedding.model = gemini" in kbx("trust", "--list").out
+    assert f"embedding.model = {GEMINI}" in kbx("trust", "--list").out
     assert kbx("trust", base, "--remove").code == 0
     assert kbx("trust", "--list", "--json").json == []
     assert kbx("trust", base, "--remove").code == 4

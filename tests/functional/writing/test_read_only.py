@@ -90,6 +90,7 @@ WRITES: dict[str, Call] = {
     "pages.delete_fact": lambda kb: kb.pages.delete_fact(fact_id(kb)),
     "pages.supersede_fact": lambda kb: kb.pages.supersede_fact(fact_id(kb)),
     "pages.create": lambda kb: kb.pages.create("Somebody New"),
+    "pages.merge": lambda kb: kb.pages.merge("Alice Chen", "Bob Okafor"),
     "pages.edit": lambda kb: kb.pages.edit("Alice Chen", {"role": "Captain"}),
     "imports.apply": lambda kb: kb.imports.apply(kb.imports.plan([kb.root / "talk.srt"])),
     "imports.export_okf": lambda kb: kb.imports.export_okf(kb.root / "export"),
@@ -183,6 +184,11 @@ READS: dict[str, Call] = {
     "links.follow": lambda kb: kb.links.follow("Alice Chen", ALICE),
     "links.of": lambda kb: kb.links.of(ALICE),
     "links.check": lambda kb: kb.links.check(),
+    "links.sources": lambda kb: kb.links.sources(ALICE),
+    "links.redirected": lambda kb: kb.links.redirected(
+        ALICE, b"# A\n", "memory/a.md", kb.entities.resolve("Bob Okafor"), ()
+    ),
+    "links.orphans": lambda kb: kb.links.orphans("memory"),
     "links.overview": lambda kb: kb.links.overview(),
     "links.obsidian_address": lambda kb: kb.links.obsidian_address(ALICE),
     "documents.complete_path": lambda kb: kb.documents.complete_path("memory/"),
@@ -198,7 +204,7 @@ READS: dict[str, Call] = {
     "documents.kinds": lambda kb: kb.documents.kinds(),
     "documents.ids": lambda kb: kb.documents.ids([ALICE]),
     "documents.identify": lambda kb: kb.documents.identify("person:alice-chen"),
-    "documents.listed": lambda kb: kb.documents.listed(0, 5),
+    "documents.listed": lambda kb: kb.documents.listed("memory", "rollback", limit=5),
     "documents.paths_of": lambda kb: kb.documents.paths_of([ALICE]),
     "documents.changed": lambda kb: kb.documents.changed([ALICE]),
     "documents.may_hide": lambda kb: kb.documents.may_hide(ALICE),

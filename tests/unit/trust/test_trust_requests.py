@@ -80,8 +80,6 @@ def test_links_within_the_base_and_circles_need_no_trust(root: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "effect"),
     [
-        ("gemini", "to Google"),
-        ("gemini/other", "to Google"),
         ("./own", "runs the model in ./own"),
         ("/srv/model", "runs the model in /srv/model"),
         ("own", "runs the model own, downloaded"),
@@ -92,6 +90,36 @@ def test_every_model_but_the_bundled_one_needs_trust(root: Path, model: str, eff
     (request,) = requests_of(root, Settings(embedding=EmbeddingSettings(model=model)))
     assert (request.key, request.value, request.blocks) == ("embedding.model", model, True)
     assert effect in request.effect
+
+
+@pytest.mark.parametrize(
+    ("model", "address", "effect"),
+    [
+        ("gemini", "", "to https://generativelanguage.googleapis.com/v1"),
+        ("openai/x", "", "to https://api.openai.com/v1"),
+        ("ollama/x", "", "to http://localhost:11434/v1, a program on this machine"),
+        ("openai/x", "http://10.0.0.7:8000/v1/", "to http://10.0.0.7:8000/v1, unencrypted"),
+        ("openai/x", "http://localhost.example:1/v1", ":1/v1, unencrypted"),
+        ("openai/x", "http://[::1]:1234/v1", "a program on this machine"),
+    ],
+)
+def test_a_server_needs_trust_for_its_address(
+    root: Path, model: str, address: str, effect: str
+) -> None:
+    embedding = EmbeddingSettings(model=model, address=address)
+    (request,) = requests_of(root, Settings(embedding=embedding))
+    assert request.blocks
+    assert request.effect.endswith(effect)
+    sent_to = effect.partition(",")[0].removeprefix("to ")
+    assert request.value.startswith(f"{model} at http")
+    assert sent_to in request.value or not sent_to.startswith("http")
+
+
+def test_a_model_cannot_pass_for_one_at_another_address(root: Path) -> None:
+    granted = EmbeddingSettings(model="openai/x", address="http://localhost:1/v1")
+    (wanted,) = requests_of(root, Settings(embedding=granted))
+    (other,) = requests_of(root, Settings(embedding=EmbeddingSettings(model=wanted.value)))
+    assert other.value != wanted.value
 
 
 def test_commits_need_trust_but_do_not_keep_a_base_closed(root: Path) -> None:

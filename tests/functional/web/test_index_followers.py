@@ -3,7 +3,6 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 

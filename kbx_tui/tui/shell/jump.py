@@ -30,7 +30,8 @@ class Jump(ModalScreen[Widget | None], Overlay[Widget | None]):
         # In the order of the screen, not of regions as in the focus chain: a pane that was just
         # shown has none yet, so the letters of others would change when it gets its own.
         chain = set(below.focus_chain)
-        self.targets = dict(zip(LETTERS, filter(chain.__contains__, below.query("*")), strict=False))
+        panes = filter(chain.__contains__, below.query("*"))
+        self.targets = dict(zip(LETTERS, panes, strict=False))
 
     def compose(self) -> ComposeResult:
         for letter, pane in self.targets.items():

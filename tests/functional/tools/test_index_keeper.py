@@ -89,7 +89,7 @@ def test_few_texts_are_embedded_while_calls_are_running(base: Path) -> None:
 
     def is_idle() -> bool:  # when the keeper begins, and no longer when it wants to embed
         looks.append(None)
-        return len(looks) == 1 + len(updates)  # it begins anew if it had to index before
+        return len(looks) == 1 + len(updates)  # it begins again if it had to index before
 
     keeper = IndexKeeper(lambda: KnowledgeBase(base), is_idle, lambda: updates.append(None))
     keeper.start()

@@ -4,7 +4,7 @@ searches: chosen by judged queries, observed on past ones, and written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -262,7 +262,7 @@ class Preferences:
     def _top_lists(self, preferences: Sequence[Preference], tuning: Tuning) -> dict[str, Paths]:
         if not preferences:
             return {}
-        queries = [preference.query for preference in preferences]
+        queries = dict.fromkeys(preference.query for preference in preferences)
         found = self._kept.read(queries, tuning.preset, self._session.newest_generation())
         return {
             query: rank(evidence, tuning).best_paths(DEPTH) for query, evidence in found.items()
@@ -283,10 +283,6 @@ class Tuner:
         self._files = FileWriter(session)
         self.snapshots = TuningSnapshots(session.root, session.notice_once)
         """The knobs that the user wants to compare again."""
-        self._kept: tuple[Hashable, JudgedEvidence] | None = None
-        self._asked = KeptEvidence(
-            lambda query, preset: self._searcher.retrieve(SearchRequest(query, preset=preset))
-        )
 
     def judged_evidence(
         self,
@@ -299,38 +295,19 @@ class Tuner:
     ) -> JudgedEvidence:
         """Return the evidence of judged queries, which can measure any knobs without a search.
 
-        It is kept, so that the next call retrieves only new queries, until the generation of the
-        index changes. It takes at most `limit` bytes: `left_out` says how many queries are missing.
-        `progress` is called with the number of queries done and the total; if it returns True, it
-        stops.
+        It takes at most `limit` bytes: `left_out` says how many queries are missing. `progress` is
+        called with the number of queries done and the total; if it returns True, it stops.
         """
         generation = self._session.newest_generation()
         request = SearchRequest("", doc_types=doc_types, preset=preset)
-        muted = self._session.settings.search.muted_documents
-        key = generation, self._searcher.preset(preset), request.doc_types, muted
-        known: dict[str, Evidence] = {}
-        if self._kept is not None and self._kept[0] == key:
-            before = self._kept[1]
-            if before.queries == [query for query in queries if query.is_measurable]:
-                return before
-            known = {
-                query.text: found
-                for query, found in zip(before.queries, before.evidence, strict=True)
-            }
-
-        def retrieve(text: str) -> Evidence:
-            if text in known:
-                return known[text]
-            return self._searcher.retrieve(replace(request, query=text))
-
-        self._kept = None  # two need not fit in memory
-        tuning = self._searcher.tuning(preset)
-        read = JudgedEvidence.read(
-            queries, retrieve, generation, tuning, limit=limit, progress=progress
+        return JudgedEvidence.read(
+            queries,
+            lambda text: self._searcher.retrieve(replace(request, query=text)),
+            generation,
+            self._searcher.tuning(preset),
+            limit=limit,
+            progress=progress,
         )
-        if self._session.open_index().generation().number == generation:
-            self._kept = key, read
-        return read
 
     def advise(
         self,
@@ -378,18 +355,23 @@ class Tuner:
         queries: Sequence[str],
         tuning: Tuning | None = None,
         *,
-        limit: int = EVIDENCE_BYTES,
         progress: Progress | None = None,
     ) -> ThresholdObservatory:
         """Return how queries would be answered at each entity threshold.
 
-        Each is retrieved once until the index has another generation. `limit` and `progress` as in
-        `judged_evidence`; queries beyond the limit are left out.
+        `progress` as in `judged_evidence`.
         """
         tuning = tuning or self._searcher.tuning()
-        generation = self._session.newest_generation()
-        found = self._asked.read(queries, tuning.preset, generation, limit=limit, progress=progress)
-        return observe_thresholds(list(found.values()), tuning)
+        self._session.ensure_indexed(fast=False)
+        asked = list(dict.fromkeys(queries))
+
+        def found() -> Iterator[Evidence]:
+            for number, query in enumerate(asked):
+                if progress and progress(number, len(asked)):
+                    return
+                yield self._searcher.retrieve(SearchRequest(query, preset=tuning.preset))
+
+        return observe_thresholds(found(), tuning)
 
     def take_snapshot(self, tuning: Tuning) -> TuningSnapshot:
         """Store knobs, time, generation of the index and model. Raises WriteFault."""

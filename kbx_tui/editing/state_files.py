@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kbx_tui.ending import unfinished_write
-from kbx_tui.errors import WriteFault
+from kbx_tui.errors import ConfigError, WriteFault
 from kbx_tui.removal import STATE_FOLDER, remove_temporary
 from kbx_tui.state_file import (
     USER_STATE,
@@ -256,7 +256,7 @@ class Log(Generic[Record]):
             try:
                 valid = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
                 record = decode_json(valid, self._kind)
-            except ValueError as error:
+            except (ConfigError, ValueError) as error:
                 reasons.append(f"line {number}: {error}")
             lines.append((line, record))
         if reasons:

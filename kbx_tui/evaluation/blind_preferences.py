@@ -17,8 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
-
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, WriteFault
 from kbx_tui.evaluation.judgments import log_line, query_key
@@ -50,6 +48,8 @@ class Preference:
     when: str = ""
     """UTC, `2026-03-17T09:41:05Z`; empty if unknown."""
     generation: int | None = None
+    undo: bool = False
+    """Whether this line of the log takes back the one before it on the same two lists."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "query", query_key(self.query))
@@ -118,37 +118,15 @@ def count_votes(preferences: Iterable[Preference], lists: Mapping[str, Lists]) -
     return Votes(wins_a, wins_b, neither, undecided)
 
 
-class _Line(msgspec.Struct):
-    query: str
-    first: ShownList
-    second: ShownList
-    better: Better
-    when: str = ""
-    generation: int | None = None
-    undo: bool = False
-
-    def __post_init__(self) -> None:
-        try:
-            self.preference()
-        except ConfigError as error:
-            raise ValueError(str(error)) from error
-
-    def preference(self) -> Preference:
-        return Preference(
-            self.query, self.first, self.second, self.better, self.when, self.generation
-        )
-
-
 class PreferenceLog:
     def __init__(self, root: Path, notice: Notice) -> None:
-        self._log = Log(root, "preferences.jsonl", _Line, notice)
+        self._log = Log(root, "preferences.jsonl", Preference, notice)
 
     def read(self) -> tuple[Preference, ...]:
         standing: dict[object, Preference] = {}
-        for line in self._log.records():
-            preference = line.preference()
+        for preference in self._log.records():
             standing.pop(preference.key, None)
-            if not line.undo:
+            if not preference.undo:
                 standing[preference.key] = preference
         return tuple(standing.values())
 

@@ -7,7 +7,7 @@ query, which are computed once and rank all of these settings at a time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
@@ -203,27 +203,17 @@ class KeptEvidence:
         self._retrieve = retrieve
         self._kept: dict[Preset, tuple[int, dict[str, Evidence]]] = {}
 
-    def read(
-        self,
-        queries: Sequence[str],
-        preset: Preset,
-        generation: int,
-        *,
-        limit: int = LIMIT,
-        progress: Progress | None = None,
-    ) -> dict[str, Evidence]:
+    def read(self, queries: Iterable[str], preset: Preset, generation: int) -> dict[str, Evidence]:
+        """Return the Evidence of as many queries as fit in memory."""
         before, known = self._kept.get(preset, (generation, {}))
-        if before != generation:
-            known = {}
-        asked = list(dict.fromkeys(queries))
         compactor, found = EvidenceCompactor(), dict[str, Evidence]()
-        for number, text in enumerate(asked):
-            if (progress and progress(number, len(asked))) or compactor.bytes >= limit:
+        for text in queries:
+            if compactor.bytes >= LIMIT:
                 break
-            if text not in known:
-                known[text] = self._retrieve(text, preset)
-            found[text] = known[text] = compactor.compact(known[text])
-        self._kept[preset] = generation, {text: known[text] for text in asked if text in known}
+            is_known = text in known and before == generation
+            evidence = known[text] if is_known else self._retrieve(text, preset)
+            found[text] = compactor.compact(evidence)
+        self._kept[preset] = generation, found
         return found
 
 

@@ -182,10 +182,7 @@ class _Line(msgspec.Struct):
     def __post_init__(self) -> None:
         if self.grade is None and not self.undo:
             raise ValueError(f'`grade` is a number of 0..{MAX_GRADE} or "{UNSURE}"')
-        try:
-            self.judgment()
-        except ConfigError as error:
-            raise ValueError(str(error)) from error
+        self.judgment()
 
     def judgment(self) -> Judgment:
         grade = self.grade if isinstance(self.grade, int) else None
@@ -307,10 +304,12 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def log_line(record: Any, *, undo: bool = False, **changed: object) -> bytes:
+def log_line(record: Any, **changed: object) -> bytes:
     """Return a record as a log line, without empty fields and without a line break."""
-    fields = asdict(record) | changed | ({"undo": True} if undo else {})
-    filled = {name: value for name, value in fields.items() if value not in ("", {}, None)}
+    fields = (asdict(record) | changed).items()
+    filled = {  # 0 is a grade
+        name: value for name, value in fields if value not in ("", {}, None) and value is not False
+    }
     return json.dumps(filled, ensure_ascii=False).encode()
 
 

@@ -57,7 +57,7 @@ class ThresholdObservatory:
 
 
 def observe_thresholds(
-    evidence: Sequence[Evidence], tuning: Tuning, thresholds: Sequence[float] = THRESHOLDS
+    evidence: Iterable[Evidence], tuning: Tuning, thresholds: Sequence[float] = THRESHOLDS
 ) -> ThresholdObservatory:
     asked = tuple(_asked(found, tuning, thresholds) for found in evidence)
     scores = [query.top_score for query in asked if query.top_score is not None]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
 from dataclasses import dataclass
 
 Peer = tuple[str, int]
@@ -35,14 +34,8 @@ class ConnectionLimits:
 class ConnectionGuard:
     """Wraps the protocol of each connection; cuts connections in excess or too slow."""
 
-    def __init__(
-        self,
-        limits: ConnectionLimits,
-        tls: ssl.SSLContext | None = None,
-        closed: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Call `closed` for each connection that has ended."""
-        self.limits, self._tls, self.closed = limits, tls, closed
+    def __init__(self, limits: ConnectionLimits, tls: ssl.SSLContext | None = None) -> None:
+        self.limits, self._tls = limits, tls
         self._handshakes: set[asyncio.Task[None]] = set()
         self._waiting: dict[_Connection, None] = {}
         """Connections without a complete request, longest-waiting first."""
@@ -149,7 +142,6 @@ class _Connection(asyncio.Protocol):
         self.guard.forget(self)
         self._unread = self._timer(self._unread, None)
         self.inner.connection_lost(error)
-        self.guard.closed()
 
     def data_received(self, data: bytes) -> None:
         self.received += len(data)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,6 +145,20 @@ class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.name.partition(".")[0] == logger().name:  # leaves out records of libraries
             self._say(record.getMessage())
+
+
+async def start_child(*command: str, pass_fds: Sequence[int] = ()) -> asyncio.subprocess.Process:
+    """Start a process that reports on stdout, and ends when its stdin is closed. Raises OSError.
+
+    That happens even if this process is killed. Ctrl+C is for this process.
+    """
+    return await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        pass_fds=pass_fds,
+        start_new_session=True,
+    )
 
 
 class Process(Protocol):

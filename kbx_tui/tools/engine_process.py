@@ -33,7 +33,7 @@ def start_log() -> None:
 Report = Callable[..., object]
 """Receives the kind of a report and its values: `load` (requests in progress, waiting calls),
 `request` (status, seconds), `call` (tool, `ok` or the type of failure, seconds), `index` (the
-fields of IndexState, or None without an index)."""
+fields of IndexState, or None without an index), `alive`, which says nothing more."""
 
 
 def sent_as_lines(send: Callable[[bytes], object]) -> Report:

@@ -9,11 +9,10 @@ and clients do not notice when a process is replaced.
 
     python -P -m kbx_tui.tools.mcp_http DESCRIPTOR
 
-runs a worker of `serve_http`. DESCRIPTOR is a socket connected to the listening process, which
-sends one line of JSON, the fields of `McpOptions`, then one byte with each connection that it
-accepts. The worker sends the line `{"ready": []}`, then reports (see `engine_process`),
-`{"adopted": []}` for each connection, and `{"closed": 12}` whenever one ends: the total so far, as
-a report may be lost. When the socket is closed, the worker answers pending requests and ends.
+runs a worker of `serve_http`. DESCRIPTOR is the listening socket, on which all workers accept. It
+gets one line of JSON on stdin, the fields of `McpOptions`, and sends reports on stdout (see
+`engine_process`), one at least every `ALIVE_SECONDS`. When stdin is closed, it answers pending
+requests and ends.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import os
 import re
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -86,10 +85,8 @@ class McpProcess:
         report: Report,
         *,
         limits: ConnectionLimits | None = None,
-        closed: Callable[[], object] = lambda: None,
     ) -> None:
-        """`closed` is called for each connection that has ended."""
-        guard = ConnectionGuard(limits or ConnectionLimits(), closed=closed)
+        guard = ConnectionGuard(limits or ConnectionLimits())
         served: ASGIApp = make_server(
             engine, partial(report, "call"), lists_all=options.lists_all
         ).streamable_http_app(
@@ -99,36 +96,27 @@ class McpProcess:
             # Left to `Gate`: the SDK compares beginnings, and accepts the host `localhost:@evil`.
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
-        self._engine, self._report, self._closed = engine, report, closed
+        self._engine, self._report = engine, report
         gate = Gate(served, guard, options, report, engine.waiting)
         self._server = HttpServer(gate, guard)
 
-    async def serve(
-        self,
-        listening: socket.socket | None = None,
-        ready: Callable[[], Awaitable[object]] | None = None,
-    ) -> None:
-        """Serve connections, accepted or adopted, until `stop`; then answer pending requests.
+    async def serve(self, listening: socket.socket, *, is_shared: bool = False) -> None:
+        """Serve until `stop`, then answer pending requests.
 
-        `ready` is called and awaited once connections can be adopted.
+        The socket may be one on which other processes accept, too.
         """
         self._engine.begin()
-        looking = asyncio.create_task(report_index(self._engine, self._report))
-        serving = asyncio.create_task(self._server.serve([listening] if listening else []))
+        serving = asyncio.create_task(self._server.serve([] if is_shared else [listening]))
+        while not (self._server.started or serving.done()):
+            await asyncio.sleep(0.01)
+        beside = [asyncio.create_task(report_index(self._engine, self._report))]
+        if is_shared:
+            beside.append(asyncio.create_task(self._server.accept(listening)))
         try:
-            while not (self._server.started or serving.done()):
-                await asyncio.sleep(0.01)
-            if ready is not None:
-                await ready()
             await serving
         finally:
-            looking.cancel()
-
-    async def adopt(self, connection: socket.socket) -> None:
-        try:
-            await self._server.adopt(connection)
-        except OSError:  # the client has disconnected
-            self._closed()
+            for task in beside:
+                task.cancel()
 
     def stop(self) -> None:
         """Accept no more requests, answer those in progress and end. Callable from any thread."""
@@ -296,75 +284,52 @@ def access_token(file: Path | None, environment: Mapping[str, str]) -> str | Non
 
 
 OPTION_BYTES = 65_536
-ADOPTED_AT_ONCE = 16
-READY, ADOPTED = b'{"ready": []}\n', b'{"adopted": []}\n'
+ALIVE_SECONDS = 5.0
 
 
 def main() -> None:
-    """Serve until the listening process closes the socket, or a signal arrives."""
+    """Serve until stdin is closed, or a signal arrives."""
     install()
-    control = socket.socket(fileno=int(sys.argv[1]))
-    line = control.makefile("rb", buffering=0).readline(OPTION_BYTES)
-    options = McpOptions(**json.loads(line))
+    listening = socket.socket(fileno=int(sys.argv[1]))
+    options = McpOptions(**json.loads(sys.stdin.buffer.readline(OPTION_BYTES)))
     worker = options.engine()
     start_log()
-    asyncio.run(_serve_connections(control, worker, options))
+    asyncio.run(_serve_shared(listening, worker, options))
     end_soon(0)
     worker.close()
     leave(0)
 
 
-async def _serve_connections(
-    control: socket.socket, worker: EngineWorker, options: McpOptions
+async def _serve_shared(
+    listening: socket.socket, worker: EngineWorker, options: McpOptions
 ) -> None:
-    control.setblocking(False)
-    ended = count(1)
+    os.set_blocking(1, False)
 
     def send(report: bytes) -> None:
         with suppress(OSError):  # lost if the other side is gone, or too busy to read
-            control.send(report)
+            os.write(1, report)
 
-    def closed() -> None:
-        send(b'{"closed": %d}\n' % next(ended))
+    report = sent_as_lines(send)
+    process = McpProcess(worker, options, report)
 
-    async def ready() -> None:
-        send(READY)
+    async def follow_input() -> None:
+        reader = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+        )
+        await reader.read()
+        process.stop()
 
-    process = McpProcess(worker, options, sent_as_lines(send), closed=closed)
+    async def say_alive() -> None:
+        while True:
+            report("alive")
+            await asyncio.sleep(ALIVE_SECONDS)
 
     with on_signal(process.stop):
-        adopting = asyncio.create_task(_adopt(control, process, closed))
-        await process.serve(ready=ready)
-        adopting.cancel()
-
-
-async def _adopt(control: socket.socket, process: McpProcess, closed: Callable[[], object]) -> None:
-    loop = asyncio.get_running_loop()
-    readable = asyncio.Event()
-    loop.add_reader(control.fileno(), readable.set)
-    try:
-        while True:
-            await readable.wait()
-            readable.clear()
-            try:
-                data, descriptors, _, _ = socket.recv_fds(control, ADOPTED_AT_ONCE, ADOPTED_AT_ONCE)
-            except BlockingIOError:
-                continue
-            for descriptor in descriptors:
-                await process.adopt(socket.socket(fileno=descriptor))
-                # The other side keeps the connection open until this arrives, so none is lost.
-                with suppress(OSError):
-                    await loop.sock_sendall(control, ADOPTED)
-            for _ in range(len(data) - len(descriptors)):  # not received: too many open files
-                with suppress(OSError):
-                    await loop.sock_sendall(control, ADOPTED)
-                closed()
-            if not data:
-                break
-            readable.set()
-    finally:
-        loop.remove_reader(control.fileno())
-    process.stop()
+        beside = [asyncio.create_task(each) for each in (follow_input(), say_alive())]
+        await process.serve(listening, is_shared=True)
+        for task in beside:
+            task.cancel()
 
 
 if __name__ == "__main__":

@@ -28,7 +28,12 @@ from aiohttp import WSMsgType, web
 from kbx_tui.http_service.connection_guard import ConnectionGuard
 from kbx_tui.http_service.hosts import refusal
 from kbx_tui.http_service.monitor import MonitorPort, monitored
-from kbx_tui.http_service.server_process import ServiceState, end_process, log_libraries
+from kbx_tui.http_service.server_process import (
+    ServiceState,
+    end_process,
+    log_libraries,
+    start_child,
+)
 from kbx_tui.user_files import logger
 from kbx_tui.web.app_process import AppProcess, ForkServer, app_environment, fork_server
 from kbx_tui.web.browser_session import Closing, Limits, NoSession, PageSocket, SessionRegistry
@@ -142,7 +147,7 @@ async def indices_followed(
     try:
         for number, command in enumerate(commands):
             name = f"indexer {number}"
-            running[name] = await _start(command)
+            running[name] = await start_child(*command)
             keeping.append(asyncio.create_task(_keep(name, command, running, state)))
         yield running
     finally:
@@ -177,20 +182,11 @@ async def _keep(
         if not goes_on:
             return
         try:
-            running[name] = await _start(command)
+            running[name] = await start_child(*command)
         except OSError as error:
             logger().error("it cannot be started: %s", error.strerror)
             return
         state.observer.restarted()
-
-
-async def _start(command: Sequence[str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.PIPE,  # closing it ends the process, even if we are killed
-        stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
 
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -89,36 +89,6 @@ def test_entity_list_and_show(kbx: CommandLine, base: Path) -> None:
     assert str(card["facts"][0]["fact_id"]) in shown
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["memory", "similar", " "], 2, "the text is empty"),
-        (["memory", "similar"], 2, "the text is empty"),
-        (["memory", "similar", "x", "--threshold", "1.5"], 2, "--threshold"),
-        (["memory", "similar", "x", "--threshold", "nan"], 2, "within 0..1"),
-        (["memory", "similar", "x", "--limit", "0"], 2, "--limit"),
-        (["memory", "similar", "x", "--entity", "Zoe"], 4, "no entity is called 'Zoe'"),
-        (["memory", "similar", "x", "--entity", "Alice"], 4, "Alice Wong (person:alice-wong)"),
-        (["memory", "similar", "x", "--entity", ""], 2, "name of the entity is empty"),
-        (["memory", "similar", "x", "--path", "../.."], 2, "leads out of"),
-        (["memory"], 2, "Missing command"),
-        (["entity", "show", "Zoe"], 4, "no entity is called 'Zoe'"),
-        (["entity", "similar-field", "Bob", "--field", "role"], 2, "--value"),
-        (["entity", "similar-field", "Bob", "--field", "role", "--value", " "], 2, "empty"),
-        (["entity", "similar-field", "Zoe", "--field", "role", "--value", "x"], 4, "Zoe"),
-        (["dedup"], 2, "--scan"),
-        (["dedup", "--scan", "--entity", "Zoe"], 4, "Zoe"),
-    ],
-)
-def test_invalid_input_gives_one_sentence_and_a_documented_exit_code(
-    kbx: CommandLine, base: Path, arguments: list[str], code: int, words: str
-) -> None:
-    ran = kbx(*arguments, "--kb", base)
-    assert (ran.code, ran.out) == (code, "")
-    assert ran.err.count("\n") == 1
-    assert words in ran.err
-
-
 def test_listing_shows_location_relation_and_contradiction(kbx: CommandLine, base: Path) -> None:
     shown = kbx("memory", "similar", "leads 3 migration projects", "--threshold", "0", "--kb", base)
     assert shown.code == 0

@@ -163,6 +163,7 @@ def test_signal_while_the_handlers_are_set_up_ends_the_process_without_a_traceba
 
 def test_write_that_never_ends_is_given_up() -> None:
     code = """
+        ending.LIMIT_SECONDS = 0.2
         with ending.unfinished_write():
             ready()
             time.sleep(60)
@@ -187,6 +188,7 @@ def test_registered_stop_may_end_the_program_by_itself() -> None:
 @pytest.mark.parametrize("stop", ["lambda: None", "lambda: False", "lambda: 1 / 0"])
 def test_program_that_does_not_stop_is_ended(stop: str) -> None:
     code = f"""
+        ending.LIMIT_SECONDS = 0.2
         with ending.on_signal({stop}, "ended anyway"):
             ready()
             time.sleep(60)
@@ -236,6 +238,7 @@ def test_signal_that_comes_while_the_process_leaves_decides_the_code() -> None:
 
 def test_end_that_does_not_come_is_forced_with_its_code() -> None:
     code = """
+        ending.LIMIT_SECONDS = 0.2
         ending.end_soon(0)
         ready()
         time.sleep(60)

@@ -87,7 +87,6 @@ def similar(text: str, **scope: Any) -> None:
     with gc_disabled(), open_kb() as kb:
         (check,) = kb.similarity.check([text], **scope)
         kb.documents.require_scope(path=scope["path"])
-        warn_if_outdated(kb)
         if wants_json():
             print_json(check_json(check))
         else:

@@ -104,7 +104,7 @@ def mcp_command(
         from kbx_tui.tools.mcp_http import access_token, listen
         from kbx_tui.tools.serve_http import serve_one, serve_several
 
-        if workers > 1:  # one process hands connections to the others
+        if workers > 1:  # they inherit the socket
             require_unix("--workers above 1")
         options = replace(
             options,

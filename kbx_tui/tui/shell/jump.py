@@ -27,8 +27,11 @@ class Jump(ModalScreen[Widget | None], Overlay[Widget | None]):
     def __init__(self, below: Screen[None]) -> None:
         super().__init__()
         self.size_of_labels = below.app.size
-        # In the order of the screen, not of regions: a pane just shown may not have its region yet.
-        self.targets = dict(zip(LETTERS, below.focus_chain, strict=False))
+        # In the order of the screen, not of regions as in the focus chain: a pane that was just
+        # shown has none yet, so the letters of others would change when it gets its own.
+        chain = set(below.focus_chain)
+        panes = filter(chain.__contains__, below.query("*"))
+        self.targets = dict(zip(LETTERS, panes, strict=False))
 
     def compose(self) -> ComposeResult:
         for letter, pane in self.targets.items():

@@ -35,23 +35,6 @@ def test_a_grade_is_stored_with_time_knobs_and_generation(demo_copy: Path) -> No
     assert fields["when"].endswith("Z")
 
 
-def test_grades_of_a_query_change_and_can_be_undone(demo_copy: Path) -> None:
-    with KnowledgeBase(demo_copy) as kb:
-        first = kb.judgments.add("migration", ALICE, 2)
-        second = kb.judgments.add("migration", ALICE, 3)
-        unsure = kb.judgments.add("migration", BOB, None)
-        assert kb.judgments.grades(" migration ") == {ALICE: 3, BOB: None}
-        (judged,) = kb.judgments.queries()
-        assert (judged.text, judged.grades, judged.unsure) == ("migration", {ALICE: 3}, {BOB})
-        assert kb.judgments.undo().undone == unsure
-        assert kb.judgments.undo(second).restored == first
-        assert kb.judgments.grades("migration") == {ALICE: 2}
-        assert kb.judgments.undo().restored is None
-        assert kb.judgments.queries() == ()
-        with pytest.raises(WriteFault, match="no judgment"):
-            kb.judgments.undo()
-
-
 @pytest.mark.parametrize(
     "path", ["memory/none.md", "../outside.md", "/etc/passwd", "kbx.toml", "."]
 )

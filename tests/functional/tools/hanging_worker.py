@@ -1,9 +1,6 @@
-"""A worker of `kbx mcp --http` that is ready, and then takes no connection."""
+"""A worker of `kbx mcp --http` that says that it is alive, and then nothing more."""
 
-import socket
-import sys
 import threading
 
-control = socket.socket(fileno=int(sys.argv[1]))
-control.sendall(b'{"ready": []}\n')
+print('{"alive": []}', flush=True)
 threading.Event().wait(60)

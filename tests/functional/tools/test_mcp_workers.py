@@ -15,8 +15,11 @@ import psutil
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from starlette.types import Receive, Scope, Send
 
 from kbx_tui.errors import KbxError
+from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
+from kbx_tui.http_service.http_server import HttpServer
 from kbx_tui.http_service.server_process import ServiceState
 from kbx_tui.tools import serve_http
 from kbx_tui.tools.engine_worker import McpOptions
@@ -26,7 +29,7 @@ from tests.command_line import program_environment
 from tests.functional.tools.mcp_requests import ACCEPT, LIST, TOKEN
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="connections cannot be handed over")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes inherit no socket")
 
 SECONDS = 60.0
 QUERY = "unmistakable zebra budget"
@@ -131,35 +134,46 @@ async def test_workers_that_end_at_once_end_the_server(monkeypatch: pytest.Monke
     assert not pool.pids()
 
 
-async def test_worker_that_takes_no_connection_is_replaced(
+async def test_worker_that_reports_nothing_is_replaced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The connection goes from one hanging worker to the next, until the server gives up."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     monkeypatch.setattr(serve_http, "MODULE", "hanging_worker")
-    monkeypatch.setattr(serve_http, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(serve_http, "SILENT_SECONDS", 0.05)
     listening, _ = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 1, ServiceState())
-    serving = asyncio.create_task(pool.serve(listening))
-    _, writer = await asyncio.open_connection(*listening.getsockname())
     with pytest.raises(KbxError, match=r"workers ended 6 times within 60 seconds"):
-        await asyncio.wait_for(serving, SECONDS)
-    writer.close()
-    assert capsys.readouterr().err.count("has taken no connection for 0.06 seconds") == 6
+        await asyncio.wait_for(pool.serve(listening), SECONDS)
+    assert capsys.readouterr().err.count("has not responded for 0.05 seconds and is ended") == 6
 
 
-async def test_client_is_refused_for_a_second_while_no_worker_is_ready(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(serve_http, "MODULE", "json.tool")  # ends only when its input does
-    monkeypatch.setattr(serve_http, "WAIT_SECONDS", 0.1)
-    listening, url = listen("127.0.0.1", 0)
-    pool = WorkerPool(McpOptions("."), 1, ServiceState())
-    serving = asyncio.create_task(pool.serve(listening))
-    async with httpx2.AsyncClient(timeout=SECONDS) as http:
-        answer = await http.post(url, json={})
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-    pool.stop()
-    await serving
-    with pytest.raises(httpx2.ConnectError):
-        httpx2.post(url, json={})
+async def test_connections_go_to_the_worker_that_has_the_fewest() -> None:
+    """Two servers in one process accept on one socket, as workers do."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer no request: only connections are counted."""
+
+    listening, _ = listen("127.0.0.1", 0)
+    listening.setblocking(False)
+    servers = [HttpServer(app, ConnectionGuard(ConnectionLimits())) for _ in range(2)]
+    serving = [asyncio.create_task(server.serve(sockets=[])) for server in servers]
+    while not all(server.started for server in servers):
+        await asyncio.sleep(0.01)
+    sockets = [listening.dup() for _ in servers]  # a loop has one reader per descriptor
+    accepting = [
+        asyncio.create_task(server.accept(own))
+        for server, own in zip(servers, sockets, strict=True)
+    ]
+    clients = [await asyncio.open_connection(*listening.getsockname()) for _ in range(9)]
+    while sum(counts := [len(server.server_state.connections) for server in servers]) < 9:
+        await asyncio.sleep(0.01)
+    assert sorted(counts) == [4, 5]
+    for _, writer in clients:
+        writer.close()
+    for server in servers:
+        server.stop()
+    for task in accepting:
+        task.cancel()
+    await asyncio.gather(*serving)
+    for each in (listening, *sockets):
+        each.close()

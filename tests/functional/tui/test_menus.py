@@ -94,12 +94,16 @@ async def test_jump_mode_goes_to_the_pane_of_a_letter_also_from_a_field(demo: Pa
 
 async def test_jump_letters_keep_their_order_while_a_pane_has_no_place_yet(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
-        order = [*Jump(driver.explore).targets.values()]
         why = driver.explore.query_one(WhyPane)
-        why.display = False
-        await driver.pilot.pause()
-        why.display = True
-        assert [*Jump(driver.explore).targets.values()] == order
+        await driver.until(lambda: why.region)
+        order = [*Jump(driver.explore).targets.values()]
+        for hidden in (why, why.parent):
+            assert isinstance(hidden, Widget)
+            hidden.display = False
+            await driver.until(lambda: not why.region)
+            hidden.display = True
+            assert [*Jump(driver.explore).targets.values()] == order
+            await driver.until(lambda: why.region)
 
 
 async def click_twice(driver: Driver, widget: Widget, x: int, y: int) -> None:

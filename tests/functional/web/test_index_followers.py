@@ -3,7 +3,6 @@
 import errno
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,7 +18,7 @@ def starts(file: Path) -> int:
     return len(file.read_text()) if file.exists() else 0
 
 
-async def fail_to_start(command: Sequence[str]) -> NoReturn:
+async def fail_to_start(*command: str) -> NoReturn:
     raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
 
 
@@ -44,7 +43,7 @@ async def test_a_process_that_cannot_be_started_again_is_logged(
     logged: list[str] = []
     monkeypatch.setattr(logger(), "error", lambda text, *values: logged.append(text % values))
     async with indices_followed([ending]):
-        monkeypatch.setattr(serving, "_start", fail_to_start)
+        monkeypatch.setattr(serving, "start_child", fail_to_start)
         await until(lambda: len(logged) >= 2)
     assert logged[1] == "it cannot be started: Cannot allocate memory"
 

@@ -268,7 +268,7 @@ def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
     for name, then in before.items():
         with suppress(OSError):  # replaced by another one, or removed
             now = state_of(f"{store.uri}/{name}")
-            if now != then and now[0] == then[0] and now[1:3] != then[1:3]:
+            if now[0] == then[0] and now[1:3] != then[1:3]:
                 return True
     return False
 

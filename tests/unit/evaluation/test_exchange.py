@@ -221,7 +221,9 @@ def test_what_is_not_json_is_named_with_its_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"1 0 a\rb.md 3", b"query\r,docid,rating\n", b"a\0b", b'"', b"x" * 200_000, b"\xff"]
+    "data",
+    [b"1 0 a\rb.md 3", b"query\r,docid,rating\n", b"a\0b", b'"', b"x" * 200_000, b"\xff"],
+    ids=["return", "quepid", "zero", "quotation mark", "long", "byte"],
 )
 def test_a_file_of_no_format_is_a_problem_or_an_error(tmp_path: Path, data: bytes) -> None:
     file = tmp_path / "judgments"

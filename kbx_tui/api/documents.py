@@ -121,7 +121,7 @@ class Documents:
     """The documents of one base; `kb.documents`."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session, self._root = session, str(session.root)
         self._names: tuple[Snapshot, NameTable] | None = None
         self._public_pages: dict[str, tuple[tuple[int, ...], PublicPage]] = {}
         """Identity of the file and its public text by path, the last used last."""
@@ -184,7 +184,7 @@ class Documents:
     def _identity(self, path: str) -> tuple[int, ...] | None:
         """Return which version of a page is on disk; None if gone, or spelt differently there."""
         try:
-            status = os.stat(f"{self._session.root}/{path}")  # noqa: PTH116 - faster
+            status = os.stat(f"{self._root}/{path}")  # noqa: PTH116 - faster
         except (OSError, ValueError):
             return None
         identity: tuple[int, ...] = _file_identity(status)

@@ -334,7 +334,8 @@ class Session:
                 store = self.store()
             except NotFound:  # nothing is published yet
                 return False
-            if not (store.exists() and store.is_searchable()):
+            may_be_other = self._index is None or now - self._refreshed_at > REFRESH_SECONDS
+            if not store.is_searchable() or (may_be_other and not store.exists()):
                 return False
             self._found_at = self._placed_at = now
             if self._index is not None and self._index.store.uri != store.uri:

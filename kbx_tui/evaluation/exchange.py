@@ -138,7 +138,7 @@ def _recognise(data: bytes) -> Format:
     if start[:1] in (b"{", b"["):
         return "opensearch"
     first = start.partition(b"\n")[0].decode("utf-8", "replace")
-    names = _names(next(csv.reader([first]), []))
+    names = _names(first.replace('"', "").split(","))
     return "quepid" if set(COLUMNS) <= set(names) else "qrels"
 
 

@@ -259,18 +259,18 @@ def file_states(store: Store) -> dict[str, FileState]:
     states: dict[str, FileState] = {}
     for name in DERIVED_FILES:
         with suppress(OSError):
-            states[name] = state_of(f"{store.uri}/{name}")  # called per search: faster than Path
+            states[name] = state_of(f"{store.uri}/{name}")
     return states
 
 
 def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
     """Return whether a mapped file was changed in place, which no index run does."""
-    now = file_states(store)
-    return any(
-        state != before[name] and state[0] == before[name][0] and state[1:3] != before[name][1:3]
-        for name, state in now.items()
-        if name in before
-    )
+    for name, then in before.items():
+        with suppress(OSError):  # replaced by another one, or removed
+            now = state_of(f"{store.uri}/{name}")
+            if now[0] == then[0] and now[1:3] != then[1:3]:
+                return True
+    return False
 
 
 def is_few(count: int, documents: int) -> bool:

@@ -96,6 +96,8 @@ class Store:
         self.uri, self._advice, self._is_copy = uri, advice, is_copy
         self.damaged_files: set[str] = set()
         self._tables: dict[str, Any] = {}
+        self._sound: dict[str, tuple[object, ...]] = {}
+        """The manifests of the open tables when they were last found to be sound."""
         self._opened_build = ""
 
     def again(self) -> Store:
@@ -183,11 +185,16 @@ class Store:
         return all(map(os.path.isdir, folders)) and self.is_own
 
     def table(self, name: str) -> Any:
-        """Open a table. Raises NotFound when the index does not exist, IndexFault when damaged."""
+        """Open a table. Raises NotFound when the index does not exist, IndexFault when damaged.
+
+        An open one reads its newest version, which may have come with `git pull` meanwhile.
+        """
         if name not in self._tables:
             if not self.exists():
                 raise self.missing_error()
             self._tables[name] = self.open_any(name)
+        elif self._sound[name] != self._manifests(name):
+            self._require_sound(name)
         return self._tables[name]
 
     def open_any(self, name: str) -> Any:
@@ -196,8 +203,16 @@ class Store:
             return self._database.open_table(name)
 
     def _require_sound(self, name: str) -> None:
-        folder = Path(self.uri)
+        folder, manifests = Path(self.uri), self._manifests(name)
         require_sound_table(folder / f"{name}.lance", index_id(folder))
+        self._sound[name] = manifests
+
+    def _manifests(self, name: str) -> tuple[object, ...]:
+        """Return what differs after a manifest of a table is added or replaced; quick."""
+        table, changed = f"{self.uri}/{name}.lance", 0
+        with suppress(OSError):
+            changed = os.stat(f"{table}/_versions").st_mtime_ns  # noqa: PTH116 - faster
+        return changed, newest_version(table)
 
     def reopen(self) -> None:
         self.__dict__.pop("_database", None)

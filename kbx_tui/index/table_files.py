@@ -15,9 +15,11 @@ import stat
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from kbx_tui.errors import IndexDamaged
+from kbx_tui.index.array_file import FileState, state_of
 from kbx_tui.state_file import UnusableFile, check_regular_file, read_regular_file
 
 ID_KEY = "kbx index"
@@ -37,15 +39,21 @@ def require_sound_table(table: Path, index_id: str) -> None:
     _require_files_and_folders(table)
     for manifest in table.rglob("*.manifest"):
         try:
-            fields = [*_fields(_message(read_regular_file(manifest)))]
-            metadata = [dict(_fields(pair)) for field, pair in fields if field == SCHEMA_METADATA]
+            fault = _fault_of(manifest, state_of(manifest), index_id)
         except (OSError, ValueError, IndexError, struct.error) as error:
-            raise IndexDamaged(f"{manifest} cannot be read ({error}); {_REBUILDS}") from error
-        if any(number == BASE_PATHS for number, _ in fields):
-            raise IndexDamaged(f"{manifest} names files outside its table; {_REBUILDS}")
-        pair = {1: ID_KEY.encode(), 2: index_id.encode()}
-        if index_id and pair not in metadata:
-            raise IndexDamaged(f"{manifest} belongs to another index; {_REBUILDS}")
+            fault = f"cannot be read ({error})"
+        if fault:
+            raise IndexDamaged(f"{manifest} {fault}; {_REBUILDS}")
+
+
+@lru_cache(4096)  # a run that adds a version to a table checks all of them
+def _fault_of(manifest: Path, state: FileState, index_id: str) -> str:
+    fields = [*_fields(_message(read_regular_file(manifest)))]
+    if any(number == BASE_PATHS for number, _ in fields):
+        return "names files outside its table"
+    metadata = [dict(_fields(pair)) for field, pair in fields if field == SCHEMA_METADATA]
+    is_own = not index_id or {1: ID_KEY.encode(), 2: index_id.encode()} in metadata
+    return "" if is_own else "belongs to another index"
 
 
 def _require_files_and_folders(folder: Path) -> None:

@@ -3,6 +3,8 @@
 import io
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -15,6 +17,7 @@ from kbx_tui.evaluation.exchange import (
     GradedFile,
     escape,
     grade_of,
+    read_judgment_file,
     read_opensearch,
     read_qrels,
     read_quepid,
@@ -215,6 +218,18 @@ def test_what_is_not_json_is_named_with_its_line() -> None:
         read_opensearch(b"{}")
     with pytest.raises(ConfigError, match="query, docid and rating"):
         read_quepid(b"a,b\n1,2\n")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"1 0 a\rb.md 3", b"query\r,docid,rating\n", b"a\0b", b'"', b"x" * 200_000, b"\xff"],
+    ids=["return", "quepid", "zero", "quotation mark", "long", "byte"],
+)
+def test_a_file_of_no_format_is_a_problem_or_an_error(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "judgments"
+    file.write_bytes(data)
+    with suppress(ConfigError):
+        assert read_judgment_file(file, None, None, None).problems
 
 
 def test_quepid_columns_may_have_any_order_and_others_beside_them() -> None:

@@ -68,6 +68,22 @@ def test_a_base_path_in_any_manifest_is_refused(store: Store, is_newest: bool) -
         store.optimize("meta")
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_base_path_that_comes_while_a_table_is_open_is_refused(
+    store: Store, is_new: bool
+) -> None:
+    assert store.count("facts") == 0
+    (manifest,) = manifests_of(store, "facts")
+    newer = manifest.with_name(f"{int(manifest.stem) - 1:020d}.manifest")  # named backwards
+    data = manifest.read_bytes()
+    manifest.unlink()
+    (newer if is_new else manifest).write_bytes(data)
+    change(newer if is_new else manifest, lambda message: message + BASE_PATH)
+    for use in (store.stored_counts, lambda: store.rows("facts", ["text"]), store.opened_versions):
+        with pytest.raises(IndexDamaged, match="names files outside its table"):
+            use()
+
+
 def test_a_base_path_is_found_however_its_key_is_written(store: Store) -> None:
     (manifest,) = manifests_of(store, "facts")
     change(manifest, lambda message: b"\x92\x81\x80\x00" + BASE_PATH[2:] + message)

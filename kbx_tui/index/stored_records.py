@@ -179,8 +179,8 @@ def item_keys(
     name = page_name(path)
     of_name = dict.fromkeys((item_key(name), name_key(name), *_numbers_of(name)))
     yield from ((EXTRA + 2, key) for key in of_name if key not in ("", *keys))
-    numbered = (alias for alias in aliases if any(map(str.isdigit, alias)))
-    yield from ((EXTRA + 3, item_key(alias.removeprefix("@"))) for alias in numbered)
+    of_aliases = (item_key(alias.removeprefix("@")) for alias in aliases)
+    yield from ((EXTRA + 3, key) for key in dict.fromkeys(of_aliases) if key not in ("", *keys))
 
 
 def _numbers_of(name: str) -> Iterator[str]:

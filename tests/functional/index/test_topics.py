@@ -155,18 +155,23 @@ def test_people_in_inline_fields_are_proposed(tmp_path: Path) -> None:
         assert from_files.lines(9) == ["people: Bo Lind 2, Ida Moss"]
 
 
-def test_folders_of_people_are_known_in_several_languages(tmp_path: Path) -> None:
+def test_folders_of_topics_are_known_in_several_languages(tmp_path: Path) -> None:
     files = {
         "Notizen/Personen/Uwe Falk.md": "Segler.\n",
         "人物/山本花子.md": "船長。\n",
         "Заметки/Люди/Вера Белова.md": "Штурман.\n",
-        "Libros/La boya.md": "Una novela.\n",
+        "30 Libros/La boya.md": "Una novela.\n",
+        "PNJ/Berthe.md": "Sorcière. #todo #status/wip #roman\n",
+        "Locations/The ford.md": "#todo #status/wip #roman\n",
+        "Factions/Wreckers.md": "#todo #status/wip #roman\n",
     }
     with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as kb:
         proposal = kb.entities.proposal()
-    assert proposal.counts == {"people": 3, "books": 1}
+    kinds = {"people": 4, "tags": 1, "books": 1, "factions": 1, "places": 1}
+    assert proposal.counts == kinds
+    assert proposal.examples["tags"] == [("#roman", 3)]  # others say what becomes of a note
     assert {name for name, _ in proposal.examples["people"]} == {
-        "Uwe Falk", "山本花子", "Вера Белова",
+        "Uwe Falk", "山本花子", "Вера Белова", "Berthe",
     }  # fmt: skip
 
 

@@ -21,12 +21,17 @@ ALIAS_KEYS = frozenset(
         "citekey", "citekeys", "citation_key", "citation-key", "citationkey", "citation key",
     }
 )  # fmt: skip
-ATTENDEE_KEYS = frozenset(
+FOREIGN_ATTENDEE_KEYS = frozenset(
     {
-        "attendee", "attendees", "participant", "participants", "present", "speaker", "speakers",
-        "author", "authors",
+        "anwesend", "teilnehmende", "teilnehmer", "autor", "autoren", "présents", "auteur",
+        "auteurs", "asistentes", "participantes", "autores", "presenti", "partecipanti", "autore",
+        "autori", "aanwezig", "deelnemers", "участники", "автор", "参加者", "出席者", "著者",
     }
 )  # fmt: skip
+ATTENDEE_KEYS = FOREIGN_ATTENDEE_KEYS | {
+    "attendee", "attendees", "participant", "participants", "present", "speaker", "speakers",
+    "author", "authors",
+}  # fmt: skip
 REFERENCE_KEYS = frozenset(
     {
         "team", "teams", "lead", "leads", "reports_to", "manager", "owner", "owners", "company",
@@ -41,7 +46,7 @@ EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
 _SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
 _SEMICOLON = re.compile(r"\s*;\s*")
 _WORD_OR_LINK = re.compile(r"(?:\[\[[^\[\]]*\]\]|\S)+")
-_CONJUNCTION = re.compile(r"(?<!\s)\s+(?:and|&)\s+", re.IGNORECASE)
+_CONJUNCTION = re.compile(r"(?<!\s)\s+(?:and|&|und|et)\s+", re.IGNORECASE)
 _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
 )

@@ -16,6 +16,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.entity_names import EntityResolver, is_common_word
 from kbx_tui.knowledge.fields import (
     EMAIL,
+    FOREIGN_ATTENDEE_KEYS,
     TAG,
     attendees_of,
     folder_name,
@@ -34,12 +35,10 @@ PROPOSED_TAG, PROPOSED_HUB, PROPOSED_NAME = 3, 5, 2
 """Number of notes that have a tag, that link to a note, and that name someone in a property, to
 propose the tag, note or person as an entity."""
 
-PEOPLE_PROPERTIES = frozenset(
-    {
-        "assignee", "assignees", "attendee", "attendees", "author", "authors", "participants",
-        "people", "person", "with",
-    }
-)  # fmt: skip
+PEOPLE_PROPERTIES = frozenset(map(fold, FOREIGN_ATTENDEE_KEYS)) | {
+    "assignee", "assignees", "attendee", "attendees", "author", "authors", "participants", "people",
+    "person", "with",
+}  # fmt: skip
 _NOBODY = frozenset(
     {
         "all", "anonymous", "everybody", "everyone", "me", "myself", "n a", "none", "others",

@@ -126,6 +126,8 @@ def test_names_that_recur_in_properties_are_proposed_as_people(tmp_path: Path) -
         "people: Rosa Diaz; Ida",
         "people: Rosa Diaz\nauthor: Novak, Eva and Berg, Jon",
         "author: Lin\nstatus: Ida Holm",
+        "présents: [Zoé Petit, Ida]",
+        "Teilnehmer: Zoé Petit und Ida",
     )
     files = {
         f"n{number}.md": f"---\n{head}\n---\nText {number}\n" for number, head in enumerate(heads)
@@ -134,6 +136,7 @@ def test_names_that_recur_in_properties_are_proposed_as_people(tmp_path: Path) -
         proposal = kb.entities.proposal()
         assert dict(proposal.examples["people"]) == {
             "Rosa Diaz": 3, "Eva Novak": 2, "Ida Holm": 2, "Jon Berg": 2, "Tim Ek": 2,
+            "Zoé Petit": 2,
         }  # fmt: skip
         assert proposal.settings == {"names": 2}
         kb.entities.use(proposal)

@@ -206,7 +206,8 @@ _ABOUT = frozenset(
     {"person", "people", "project", "projects", "team", "teams", "entity", "entities"}
     | {"lead", "leads", "owner", "owners"}
 )
-"""Frontmatter keys for entities that every fact on the page is also about."""
+"""Frontmatter keys for entities that every fact on the page is also about, unless it is a person's:
+no team knows all that its members know."""
 
 
 def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
@@ -216,7 +217,10 @@ def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
     snapshot = index.generation().snapshot
     resolver = EntityResolver.looking_up(snapshot.names.with_key)
     ids = [entity.id for entity in snapshot.entities]
-    about = {path: _about_page(resolver, page) for path, page in pages.items()}
+    people = {entity.path for entity in snapshot.entities if entity.type == "person"}
+    about = {
+        path: _about_page(resolver, page) for path, page in pages.items() if path not in people
+    }
     days = {
         path: first_day(page["date"]) if page["date"] else _day_of_file(root / path)
         for path, page in pages.items()

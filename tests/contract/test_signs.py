@@ -7,7 +7,7 @@ from tests.command_line import CHECKOUT
 
 ALLOWED = frozenset(
     "·×–“”•…›←↑→↓−≈≠"
-    "─━│┃┄┊└┤┴┿"  # box drawing
+    "─━│┃┄┊└┤┴"  # box drawing
     "▁▂▃▄▅▆▇█▏▎▍▌▋▊▉░▒"  # block elements
     "▲▸▼▾◆○●☐☑✓✕✗"
 )

@@ -22,7 +22,6 @@ from kbx_tui.search.evidence.scores import (
     ANSWER_POWER,
     DATE_ALONE_WEIGHT,
     DATE_COUNTS_FROM,
-    SOON_AFTER_SHARE,
     THING_SHARPNESS,
     ComponentScores,
     Flags,
@@ -151,15 +150,11 @@ class Topic:
 
 class DateMatch(IntEnum):
     NONE = 0
-    SOON_AFTER = 1
-    NAMED = 2
-    DATED = 3
+    NAMED = 1
+    DATED = 2
 
-
-_SHARES = np.array([0.0, SOON_AFTER_SHARE, 1.0, 1.0])
 
 _REASONS = {
-    DateMatch.SOON_AFTER: "soon after that time",
     DateMatch.NAMED: "its title or path names that time",
     DateMatch.DATED: "of that time",
 }
@@ -182,11 +177,10 @@ class DatePreference:
         dated relevance = (1 - w) * relevance + w * share * max(relevance, full)
 
     with the share of a document that is of that time: 1 if it is dated in the period, or if its
-    title or path names it, .5 if it is dated soon after, since August still speaks of July, else 0;
-    and with the relevance of a full answer (`Topic`). A two-pass ranking counts no relevance above
-    that. So the time weighs as much as w of a full answer. It counts in full from a quarter of a
-    full answer, and below in proportion, unless people that the query names are linked to the
-    document:
+    title or path names it, else 0; and with the relevance of a full answer (`Topic`). A two-pass
+    ranking counts no relevance above that. So the time weighs as much as w of a full answer. It
+    counts in full from a quarter of a full answer, and below in proportion, unless people that the
+    query names are linked to the document:
 
     - a document of that time never loses by the preference, whatever it says;
     - a document of another time keeps 1 - w of its relevance, and a full answer among these comes
@@ -261,7 +255,7 @@ class DatePreference:
         return f"{words}: × {format_score(factor)}"
 
     def _share(self, rows: Rows | slice) -> Scores:
-        return _SHARES[self.matches[rows]]
+        return (self.matches[rows] > DateMatch.NONE).astype(np.float64)
 
     def _lowered(self, rows: Rows | slice) -> Scores:
         return 1.0 - DATE_ALONE_WEIGHT * (1.0 - self._share(rows))

@@ -41,9 +41,10 @@ LEXICAL_WEIGHT, NAMES_LEXICAL_WEIGHT = 0.5, 0.66
 team, because embeddings represent names poorly. Chosen by the experiments "lexical weight" and
 "lexical weight with a name" in docs/quality.md."""
 
-VECTOR_FLOOR = 0.3
-"""Cosine below which a document without any query term is not a result. Chosen by the experiment
-"vector floor" in docs/quality.md."""
+VECTOR_FLOOR, NAMES_VECTOR_FLOOR = 0.3, 0.2
+"""Cosine below which a document without any query term is not a result; the second applies if the
+query asks for a time, or for nothing but names, as dates and links then speak for documents too.
+Chosen by the experiment "vector floor" in docs/quality.md."""
 
 REPEATS_COUNTED = 3
 """How many repetitions of a word in the query count. Chosen by the experiment "repeated query
@@ -76,10 +77,6 @@ DATE_WEIGHT, WRITTEN_DATE_WEIGHT = 0.3, 0.15
 """How much the time that a query asks for weighs in the relevance of a document; the second where
 the words of the date are searched for too. Chosen by the experiment "date preference" in
 docs/quality.md."""
-
-SOON_AFTER_SHARE, SOON_AFTER_DAYS = 0.5, (7, 31)
-"""Share (`DatePreference`) of a document dated soon after the time: within as many days as the time
-lasted, but at least 7 and at most 31. Chosen by the same experiment."""
 
 DATE_COUNTS_FROM = 0.25
 """Share of a full answer from which the time counts in full. Chosen by the same experiment."""
@@ -158,9 +155,9 @@ def scale_cosine(cosine: Scores) -> Scores:
     return np.minimum(np.fmax(cosine, 0.0), 1.0)  # fmax ignores NaN
 
 
-def above_floor(vector: Scores, raw_lexical: Scores) -> Scores:
+def above_floor(vector: Scores, raw_lexical: Scores, floor: float) -> Scores:
     """Return the vector scores, 0 where no term matches and the score is below the floor."""
-    return np.where((raw_lexical <= 0.0) & (vector < VECTOR_FLOOR), 0.0, vector)
+    return np.where((raw_lexical <= 0.0) & (vector < floor), 0.0, vector)
 
 
 def fuse(lexical: Scores, vector: Scores, lexical_weight: float) -> Scores:
@@ -284,6 +281,7 @@ class Scoring:
     documents: ScoredDocuments
     variants: Mapping[str, QueryVariant]
     propagation_share: float
+    vector_floor: float = VECTOR_FLOOR
 
     @cached_property
     def lexical(self) -> tuple[ComponentScores, ComponentScores]:
@@ -300,7 +298,7 @@ class Scoring:
             lexical, vector = scale_lexical(variant.raw_lexical), np.zeros(len(self.documents.rows))
             cosine, own = np.full(len(vector), np.nan), variant.lexical_weight * lexical
         else:
-            lexical, vector = _scaled(variant.raw_lexical, cosine)
+            lexical, vector = _scaled(variant.raw_lexical, cosine, self.vector_floor)
             own = fuse(lexical, vector, variant.lexical_weight)
         relevance, propagated_from = self.documents.propagate(own, self.propagation_share)
         return ComponentScores(
@@ -322,21 +320,22 @@ class Scoring:
         BM25 is so low that it becomes 0 on the scale of 0..1.
         """
         raw_lexical = self.variants[query].raw_lexical
-        vector = above_floor(scale_cosine(cosine), raw_lexical)
+        vector = above_floor(scale_cosine(cosine), raw_lexical, self.vector_floor)
         return self.documents.values_in_scope((raw_lexical > 0.0) | (vector > 0.0))
 
     def relevance(self, query: str, cosine: Scores, rows: Rows) -> Scores:
         """Return `doc_relevance` of a few rows in scope, from the cosines of these rows alone."""
         variant, positions = self.variants[query], self.documents.positions_for(rows)
-        scaled = _scaled(variant.raw_lexical[positions], cosine[positions])
+        raw_lexical = variant.raw_lexical[positions]
+        scaled = _scaled(raw_lexical, cosine[positions], self.vector_floor)
         own = np.zeros(len(self.documents.rows))
         own[positions] = fuse(*scaled, variant.lexical_weight)
         relevance, _ = self.documents.propagate(own, self.propagation_share)
         return relevance[rows]
 
 
-def _scaled(raw_lexical: Scores, cosine: Scores) -> tuple[Scores, Scores]:
-    return scale_lexical(raw_lexical), above_floor(scale_cosine(cosine), raw_lexical)
+def _scaled(raw_lexical: Scores, cosine: Scores, floor: float) -> tuple[Scores, Scores]:
+    return scale_lexical(raw_lexical), above_floor(scale_cosine(cosine), raw_lexical, floor)
 
 
 BEFORE, AFTER, NONE = 0, 1, -1

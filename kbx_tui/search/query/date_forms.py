@@ -33,6 +33,14 @@ _NUMBERS = {
     "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6,
     "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 }  # fmt: skip
+_TO_TWENTY = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
+_DAYS = [
+    *_TO_TWENTY.split(),
+    *(f"twenty-{word}" for word in _TO_TWENTY.split()[:9]),
+    "thirtieth",
+    "thirty-first",
+]
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "q1": 1, "q2": 2, "q3": 3, "q4": 4}
 _DAYS_AGO = {"today": 0, "yesterday": 1, "day before yesterday": 2}
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
@@ -47,6 +55,7 @@ _MONTH, _FOREIGN_MONTH = (
 )
 _MONTH_NUMBER, _DAY_NUMBER = r"(?P<month>0[1-9]|1[0-2])", r"(?P<day>0[1-9]|[12]\d|3[01])"
 _DAY, _FROM_DAY = (rf"(?P<{name}>\d{{1,2}})(?:st|nd|rd|th)?" for name in ("day", "from_day"))
+_ORDINAL = rf"(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))})".replace("-", "[ -]")
 _TO, _WEEK_NUMBER = r"\s*(?:-|–|to)\s*", r"0?[1-9]|[1-4]\d|5[0-3]"
 WEEKDAYS = "|".join(WEEKDAY_NUMBERS)
 _FORMS = {
@@ -57,6 +66,8 @@ _FORMS = {
     "17th of March 2026, 17-20 March": rf"(?:{_FROM_DAY}(?:{_TO}|\s+and\s+))?"
     rf"{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+(?:of\s+)?{_YEAR})?",
     "March 17th, 2026, March 3-7": rf"{_MONTH}\s+(?:{_FROM_DAY}{_TO})?{_DAY}(?:,?\s+{_YEAR})?",
+    "seventeenth of March": rf"{_ORDINAL}\s+of\s+{_MONTH}(?:,?\s+{_YEAR})?",
+    "March the seventeenth": rf"{_MONTH}\s+the\s+{_ORDINAL}(?:,?\s+{_YEAR})?",
     "March 2026": rf"{_MONTH},?\s+(?:of\s+)?{_YEAR}",
     "März 2026, 17 de marzo de 2026": r"(?:(?P<day>\d{1,2})(?:\.|er)?\s*(?:de\s+)?)?"
     rf"{_FOREIGN_MONTH}\s+(?:de\s+)?{_YEAR}",
@@ -188,10 +199,14 @@ def _date_words(match: re.Match[str], groups: dict[str, str], today: date) -> Da
         *match.span(),
         year=int(groups["year"]) if "year" in groups else None,
         months=months,
-        days=(int(groups.get("from_day", day)), int(day)) if day else None,
+        days=(_day_number(groups.get("from_day", day)), _day_number(day)) if day else None,
         week=int(groups["week"]) if "week" in groups else None,
         is_bare=len(groups) == 1 and "week" not in groups,
     )
+
+
+def _day_number(day: str) -> int:
+    return int(day) if day.isdigit() else _DAYS.index(day.replace(" ", "-")) + 1
 
 
 def _relative_days(groups: dict[str, str], today: date) -> tuple[date, date] | None:
@@ -272,17 +287,6 @@ class Period:
         """Return whether a day is among them, or any day of a week, month or year."""
         last = self.last or LAST_ISO_DATE
         return bool(day) and self.first <= end_of(day) and day[: len(last)] <= last
-
-    def after(self, least: int, most: int) -> Period | None:
-        """Return the days after the period: as many as it has, but `least` to `most`.
-
-        None if an end is open: `before June` does not ask for June.
-        """
-        if not (self.first and self.last):
-            return None
-        last = date.fromisoformat(self.last)
-        length = (last - date.fromisoformat(self.first)).days + 1
-        return days(last + DAY, last + min(max(length, least), most) * DAY)
 
     @property
     def words(self) -> str:

@@ -341,7 +341,7 @@ class KnownItems:
     def find(self, text: str) -> list[tuple[int, str]]:
         """Return the rows that `text` names in full, each with `path`, `id`, `title` or `date`."""
         key = item_key(text)
-        found = self._with_key(key) if key else []
+        found = self._with_key(key) or self._with_key(key.removesuffix(".md")) if key else []
         words = name_key(text)
         return found or (self._with_key(words) if " " in words else [])
 

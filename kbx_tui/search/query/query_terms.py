@@ -33,6 +33,7 @@ from kbx_tui.search.evidence.evidence import PEOPLE, Signal
 from kbx_tui.search.query.query_words import (
     ARTICLES,
     ASKING_FOR_ONE,
+    FOR_MEETINGS,
     MONTHS,
     REQUEST_WORDS,
     asks_for_news,
@@ -40,8 +41,8 @@ from kbx_tui.search.query.query_words import (
     asks_for_topic,
     has_topic,
     topic_words_of,
-    word_for_news,
     words_for_duration,
+    words_for_news,
     words_of,
 )
 
@@ -126,7 +127,8 @@ class NamedQuery:
         asked = folded_words(words_asked)
         news, names_only = asks_for_news(asked), bool(spans) and not rest_has_topic
         asks_state = bool(things) and asks_for_state(asked) and "when" not in asked
-        if asks_state or (news and names_only):
+        is_for_page = names_only and news and FOR_MEETINGS.isdisjoint(asked)
+        if asks_state or is_for_page:
             meant = {*spans, *((match.start, match.end) for match in things)}
             rest, news = " ".join(text[start:end] for start, end in sorted(meant)), True
         return cls(
@@ -135,7 +137,7 @@ class NamedQuery:
             kinds=kinds,
             spans=spans,
             things=tuple(match.entity for match in things),
-            document_query=rest if rest_has_topic or (news and names_only) else text,
+            document_query=rest if rest_has_topic or is_for_page else text,
             names_only=names_only,
             words_asked=words_asked if asks_for_topic(asked) and not asks_state else "",
             asks_for_news=news,
@@ -147,8 +149,10 @@ class NamedQuery:
 
     @property
     def news_of(self) -> tuple[int, ...]:
-        """Indices of the entities of which the query asks what is new, and nothing else."""
-        if self.words_asked or not self.asks_for_news:
+        """Indices of the entities of which the query asks what is new, and nothing else: no
+        meetings."""
+        is_for_meetings = not FOR_MEETINGS.isdisjoint(folded_words(self.text))
+        if self.words_asked or not self.asks_for_news or is_for_meetings:
             return ()
         return tuple(dict.fromkeys(match.entity for match in self.matches if match.named))
 
@@ -242,7 +246,7 @@ def without_request(
 ) -> Sequence[str]:
     """Return words of a query without those that only phrase the request, while others remain."""
     folded = [fold(term) for term in terms]
-    asking = {*request_words, word_for_news(folded), *words_for_duration(folded)}
+    asking = {*request_words, *words_for_news(folded), *words_for_duration(folded)}
     topic = [term for term, word in zip(terms, folded, strict=True) if word not in asking]
     return topic if has_topic(map(fold, topic)) else terms
 

@@ -105,33 +105,32 @@ def words_of(text: str) -> Sequence[Word]:
 
 
 def asks_for_news(words: Sequence[str]) -> bool:
-    """Return whether the folded words of a query, without the names in it, ask for the newest.
-
-    They do not if they ask for people or meetings, `who spoke recently`, or for such a word as a
-    topic: `Ada on updates`.
+    """Return whether the folded words of a query, without the names in it, ask for the newest: not
+    if they ask for people, `who spoke recently`.
     """
-    asks = bool(word_for_news(words)) or any(
-        word in FOR_NEWEST and before not in ("on", "about")
-        for before, word in pairwise(("", *words))
-    )
-    return asks and FOR_PEOPLE.isdisjoint(words) and FOR_MEETINGS.isdisjoint(words)
+    return bool(words_for_news(words)) and FOR_PEOPLE.isdisjoint(words)
 
 
 _BEFORE_NOUNS = ARTICLES | {"what", "his", "her", "its", "my", "our", "their", "your"}
 
 
-def word_for_news(words: Sequence[str]) -> str:
-    """Return the word by which folded words ask for the newest: `what is new`, `anything new`.
+def words_for_news(words: Sequence[str]) -> frozenset[str]:
+    """Return the words by which folded words ask for the newest: `what is new`, `latest on fees`,
+    `last meeting`.
 
-    Empty if there is none: `what is the new fare`, `what is her new role`, `what working hours`.
+    There are none in `Ada on updates`, `what is the new fare`, `what is her new role`, `what
+    working hours` and `last resort`.
     """
+    found = set[str]()
     asks, before = False, ""
-    for word in words:
-        if asks and word in NEWS and before not in _BEFORE_NOUNS:
-            return word
-        goes_on = asks and (not has_topic((word,)) or word in DOCUMENT_WORDS)
+    for word, after in pairwise((*words, "")):
+        is_latest = word in FOR_NEWEST and before not in ("on", "about")
+        is_new = asks and word in NEWS and before not in _BEFORE_NOUNS
+        if is_latest or is_new or (word == "last" and after in DOCUMENT_WORDS):
+            found.add(word)
+        goes_on = asks and not is_new and (not has_topic((word,)) or word in DOCUMENT_WORDS)
         asks, before = word in ASKING_WHAT or goes_on, word
-    return ""
+    return frozenset(found)
 
 
 _BE_OR_DO = frozenset({"are", "did", "does", "has", "is", "s", "was", "were", "will"})
@@ -166,8 +165,8 @@ def asks_for_topic(words: Sequence[str]) -> bool:
     does: `who leads`. Nor do words for documents of any kind: `everything about`, `meetings with`.
     Nor does `what is new`.
     """
-    news = word_for_news(words)
-    asking = [word for word in words if word != news]
+    news = words_for_news(words)
+    asking = [word for word in words if word not in news]
     match [word for word in asking if word not in CONJUNCTIONS]:
         case ["what" | "who", auxiliary, _, *rest] if (
             auxiliary in VERB_FOLLOWS or auxiliary in _PERFECT

@@ -176,7 +176,7 @@ class ScoreReasons:
 
 def exact_words(known_item: str) -> str:
     """Return `exact title`, and `own page` of what need not be typed exactly."""
-    is_exact = known_item not in ("filter", "own page", "similar name")
+    is_exact = known_item not in ("filter", "newest", "own page", "similar name")
     return f"exact {known_item}" if is_exact else known_item
 
 

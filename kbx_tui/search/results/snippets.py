@@ -4,7 +4,6 @@ A passage is chosen by words, headings and meaning:
 
     score = sum of the weights of the words in the passage / sum of all weights
           + MEANING_WEIGHT * cosine of its chunk
-          + ANSWER_WEIGHT if the query asks why, how long, or how many, and it holds such an answer
 
 A word of the passage's own heading counts OWN_HEADING_SHARE of its weight, in the passage or not:
 the heading says what its section is about. A word that stands only in a heading further up, or in a
@@ -25,7 +24,6 @@ from functools import lru_cache
 from itertools import chain
 from math import inf
 from operator import itemgetter
-from typing import NamedTuple
 
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
@@ -56,39 +54,6 @@ ROUNDING = 1e-9
 
 OWN_HEADING_SHARE, HEADING_SHARE, MEANING_WEIGHT = 1.25, 0.75, 1.0
 """Chosen by the experiment "best passage" in docs/quality.md."""
-
-ANSWER_WEIGHT = 0.25
-"""Chosen by examples."""
-_NUMBER = (
-    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty"
-    r"|fifty|hundred|half)"
-)
-_NEXT_BLOCK = re.compile(r"\n(?=[ \t]*(?:[-*+•#>|]|\d{1,3}[.)]|$))", re.MULTILINE)
-
-
-class _Answer(NamedTuple):
-    asked: re.Pattern[str]
-    holds: re.Pattern[str]
-    may_precede: bool
-    """Whether it may stand before a word asked for: `nine weeks of rain`; a reason follows."""
-
-    def is_at(self, text: str, start: int, section: Section) -> bool:
-        """Return whether the sentence or item of a passage holds such an answer."""
-        begin = max(_sentence_start(text, start), section.start) if self.may_precede else start
-        limit = min(start + PASSAGE_LENGTH, section.end)
-        block = _NEXT_BLOCK.search(text, start, limit)
-        return self.holds.search(text, begin, block.start() if block else limit) is not None
-
-
-_ANSWERS = tuple(
-    _Answer(re.compile(rf"\b(?:{asked})\b", re.I), re.compile(holds, re.I), may_precede)
-    for asked, holds, may_precede in (
-        ("why", r"\b(?:because|due to|caused?|causes|owing to|reasons?)\b", False),
-        ("how long", rf"\b{_NUMBER}[ -](?:second|minute|hour|day|week|month|year)s?\b", True),
-        ("how many|how much", rf"\b{_NUMBER.replace('an?|', '')}\b", True),
-    )
-)
-"""What a query asks for, and what an answer to it holds."""
 
 LinesAndCosines = tuple[Sequence[int], Sequence[float]]
 """The line of the file where each chunk of a document starts, in order, and its cosine."""
@@ -153,15 +118,12 @@ def best_passage(
     matches: Sequence[Match],
     wanted: WantedWords,
     cosines: ChunkCosines,
-    answer: _Answer | None = None,
 ) -> int | None:
     """Return the offset where the best passage begins, None if no wanted word is in the text.
 
-    `matches` are in order: the words in the text, and those of names in its headings. A passage
-    that holds an `answer` is preferred.
+    `matches` are in order: the words in the text, and those of names in its headings.
     """
     total, closest = sum(wanted.words.values()) or 1.0, MEANING_WEIGHT * cosines.highest
-    closest += ANSWER_WEIGHT if answer is not None else 0.0
     best_score, best_start = -inf, None
     candidates = _candidates(sections(text, headings, matches), wanted)
     for at_most, section, from_headings, gains in sorted(
@@ -174,8 +136,6 @@ def best_passage(
             if score + closest < best_score - ROUNDING:
                 continue  # spares counting lines for the cosine
             score += MEANING_WEIGHT * cosines.at(start)
-            if answer is not None and answer.is_at(text, start, section):
-                score += ANSWER_WEIGHT
             is_first = best_start is None or start < best_start
             if score > best_score + ROUNDING or (is_first and score >= best_score - ROUNDING):
                 best_score, best_start = score, start
@@ -379,9 +339,7 @@ class PassageSource:
         all_matches = sorted(matches + names) if names else matches
         start = _newest_item(text) if self.is_for_news else None
         if start is None:
-            answers = (each for each in _ANSWERS if each.asked.search(self.query))
-            answer = next(answers, None)
-            start = best_passage(text, headings, all_matches, wanted, chunks, answer)
+            start = best_passage(text, headings, all_matches, wanted, chunks)
         if start is None:
             start = chunks.best_offset()
         if start is None:

@@ -7,9 +7,10 @@
                                    path that says so
     latest, news, what is new      the newer the better
 
-The first row that applies counts. Words that ask for a kind stay in the query, as texts hold them
-too, but they are not its topic (`query_words`). Every document keeps a part of its score, so one of
-another kind that alone answers the query is still found.
+Of the first two rows, the first that applies counts; `latest meeting` asks for both. Words that ask
+for a kind stay in the query, as texts hold them too, but they are not its topic (`query_words`).
+Every document keeps a part of its score, so one of another kind that alone answers the query is
+still found.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE
 
 OTHER_KIND = 0.6
-OLDEST, OLDEST_NEWS = 0.99, 0.85
+OLDEST, OLDEST_NEWS, OLDEST_NEW = 0.99, 0.85, 0.5
 """Factors of the score of a document of another kind, and of the oldest where the newest are asked
-for, of a topic and of nothing but names: so that age decides between documents that answer about
-equally. Chosen by the experiment "the newest" in docs/quality.md."""
+for: of a topic, of nothing but names, so that age decides between documents that answer about
+equally, and of what is new with a name, where it decides most. Chosen by the experiment "the
+newest" in docs/quality.md."""
 AGE_WEIGHT = 0.1
 """The most of a score that age takes. No labelled data chose it, so age counts only on request."""
 
@@ -77,6 +79,30 @@ class DocumentKinds:
             return np.zeros_like(meetings)
         return meetings | np.array([_DECISION.search(name) is not None for name in names], np.bool_)
 
+    def listed_for(self, query: str) -> Flags | None:
+        """Return the documents that a query for nothing else but the newest or a time is for.
+
+        They are those of a type that it names, `latest notes`, else what it asks for; None: all.
+        """
+        words = folded_words(query)
+        types = {form for word in words for form in (word, word.removesuffix("s"))}
+        of_type = CodedColumn.of(self._base.kinds).flags(types.__contains__)
+        asked = None if of_type.any() else self.asked_for(query)
+        return of_type if of_type.any() else asked and asked[1]
+
+    def asked_for(self, query: str) -> tuple[str, Flags] | None:
+        """Return the people or meetings that a query asks for, and which documents they are.
+
+        None if it asks for neither, or if the base has hardly any of them or no other documents.
+        """
+        if asks_for_people(query):
+            name, of_kind = "people", self.people
+        elif not FOR_MEETINGS.isdisjoint(folded_words(query)):
+            name, of_kind = "meetings", self.meetings
+        else:
+            return None
+        return None if of_kind.all() or np.count_nonzero(of_kind) < SOME else (name, of_kind)
+
     @cached_property
     def age(self) -> Scores:
         """The age of the documents, 0 of the newest to 1 of the oldest, the mean without a date.
@@ -108,25 +134,20 @@ def asked_kind(
 
     `named` is the query without what is read as a time.
 
-    None if it asks for none, or if the base has hardly any documents of that kind or no others. A
-    query that asks for a time does not ask for the newest: `status in October 2022`.
+    None if it asks for none. A query that asks for a time does not ask for the newest: `status in
+    October 2022`.
     """
-    if asks_for_people(query):
-        name, of_kind = "people", kinds.people
-    elif not FOR_MEETINGS.isdisjoint(folded_words(query)):
-        name, of_kind = "meetings", kinds.meetings
-    elif named.asks_for_news and not for_time:
-        is_for_news = bool(named.news_of)
-        words, oldest = "the newest", OLDEST
-        if is_for_news:
-            words, oldest = "what is new, newer a little higher", OLDEST_NEWS
-        factors = frozen(1.0 - (1.0 - oldest) * kinds.age[rows])
-        return AskedKind(words, factors, is_for_news=is_for_news)
-    else:
-        return None
-    if of_kind.all() or np.count_nonzero(of_kind) < SOME:
-        return None
-    return AskedKind(name, frozen(np.where(of_kind[rows], 1.0, OTHER_KIND)))
+    name, of_kind = kinds.asked_for(query) or ("", None)
+    factors = np.ones(len(rows)) if of_kind is None else np.where(of_kind[rows], 1.0, OTHER_KIND)
+    is_for_news = bool(named.news_of)
+    if named.asks_for_news and not for_time:
+        oldest = OLDEST_NEWS if named.names_only or is_for_news else OLDEST
+        if is_for_news and "new" in folded_words(query):
+            oldest = OLDEST_NEW
+        factors = factors * (1.0 - (1.0 - oldest) * kinds.age[rows])
+        newest = f"the newest {name}".rstrip()
+        name = "what is new, newer a little higher" if is_for_news else newest
+    return AskedKind(name, frozen(factors), is_for_news=is_for_news) if name else None
 
 
 def age_factors(dates: Sequence[str], half_life: float, today: date | None) -> Scores | None:

@@ -38,7 +38,9 @@ from kbx_tui.search.evidence.scores import (
     FEEDBACK_DOCUMENTS,
     FULL_BM25,
     FULL_COSINE,
+    NAMES_VECTOR_FLOOR,
     TITLE_BONUS,
+    VECTOR_FLOOR,
     ComponentScores,
     Flags,
     QueryVariant,
@@ -67,8 +69,12 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments
 class DocumentPass:
     """Pass 2 of one search: BM25 of the whole base, whatever the scope, on construction."""
 
-    def __init__(self, generation: IndexGeneration, named: NamedQuery, *, fast: bool) -> None:
+    def __init__(
+        self, generation: IndexGeneration, named: NamedQuery, *, fast: bool, for_time: bool
+    ) -> None:
         self._generation, self._named = generation, named
+        no_topic = named.names_only or bool(named.things and not named.words_asked)
+        self._vector_floor = NAMES_VECTOR_FLOOR if for_time or no_topic else VECTOR_FLOOR
         words, variants = generation.words, named.variants
         terms = [searched_terms(query, words.languages, words.holds) for query in variants]
         bm25 = words.bm25([searched.weights for searched in terms])
@@ -97,7 +103,7 @@ class DocumentPass:
             query: QueryVariant(frozen(raw[documents.rows]), self._lexical_weights[query])
             for query, raw in self.bm25.items()
         }
-        return Scoring(documents, variants, propagation_share)
+        return Scoring(documents, variants, propagation_share, self._vector_floor)
 
     def topic(self) -> Topic | None:
         weight = self._lexical_weights[self._named.document_query]

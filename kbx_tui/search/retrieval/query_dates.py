@@ -30,7 +30,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
-from kbx_tui.search.evidence.scores import DATE_WEIGHT, SOON_AFTER_DAYS, WRITTEN_DATE_WEIGHT, frozen
+from kbx_tui.search.evidence.scores import DATE_WEIGHT, WRITTEN_DATE_WEIGHT, frozen
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.date_forms import (
     DAY,
@@ -43,7 +43,12 @@ from kbx_tui.search.query.date_forms import (
     week_of,
 )
 from kbx_tui.search.query.query_terms import NamedQuery
-from kbx_tui.search.query.query_words import DOCUMENT_WORDS, has_topic
+from kbx_tui.search.query.query_words import (
+    DOCUMENT_WORDS,
+    asks_for_news,
+    has_topic,
+    words_for_news,
+)
 from kbx_tui.search.request import Filters, SearchRequest
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
@@ -51,11 +56,14 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments
 @dataclass(frozen=True, slots=True)
 class QueryDates:
     text: str
-    """The text to search for; empty if the query asks for a time and nothing else."""
+    """The text to search for; empty if the query asks for a time, or the newest, and nothing
+    else."""
     filters: Filters
     read: tuple[ReadDate, ...] = ()
     undated: tuple[str, ...] = ()
     is_filter: bool = False
+    is_for_newest: bool = False
+    """Whether the query asks for the newest documents and nothing else: `last meeting`."""
 
     @classmethod
     def of(
@@ -75,7 +83,9 @@ class QueryDates:
         dated = read_dates(query, today, lambda: generation.document_dates, spans_of_names)
         periods = [read.period for read in (*dated.dates, *dated.undated)]
         if not periods:
-            return cls(query, filters)
+            is_for_newest = _asks_for_newest_alone(query)
+            is_for_newest = is_for_newest and generation.document_dates.first_year is not None
+            return cls("" if is_for_newest else query, filters, is_for_newest=is_for_newest)
         if is_filter:
             ends = [period.last for period in periods]
             last = max(ends) if all(ends) else ""
@@ -111,6 +121,12 @@ class QueryDates:
         return DatePreference(dates, matches, full_relevance, weight, self.is_filter)
 
 
+def _asks_for_newest_alone(query: str) -> bool:
+    words = folded_words(query)
+    others = {*words} - words_for_news(words) - DOCUMENT_WORDS
+    return asks_for_news(words) and not has_topic(others)
+
+
 def _searched(dated: DatedQuery, find_names: Callable[[str], NamedQuery]) -> str:
     """Return the text to search for.
 
@@ -133,9 +149,6 @@ def date_matches(
     dates: Sequence[ReadDate], snapshot: Snapshot, documents: DocumentDates, words: Bm25Index
 ) -> NDArray[np.int8]:
     matches = np.zeros(len(snapshot.paths), np.int8)
-    for read in dates:
-        if (soon_after := read.period.after(*SOON_AFTER_DAYS)) is not None:
-            matches[documents.flags_in(soon_after)] = DateMatch.SOON_AFTER
     for read in dates:
         if read.named_period is not None:
             named = list(_rows_naming(read.named_period, snapshot, words))

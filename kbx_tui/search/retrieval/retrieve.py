@@ -181,7 +181,9 @@ class _Search:
         self._unknown = (*scoped.scope.unknown_names, *unheard_of(named, self._words, generation))
         if not request.fast:
             self._query_vectors.begin(named.document_query)
-        self._documents = documents = DocumentPass(generation, named, fast=request.fast)
+        for_time = bool(dates.read)
+        documents = DocumentPass(generation, named, fast=request.fast, for_time=for_time)
+        self._documents = documents
         self._lap("words_ms")
         for match in named.matches:  # while the model is running
             if match.named:
@@ -373,12 +375,14 @@ class _Search:
         holders = (
             generation.entity_pass.roles.holders_asked_for(named.text) if looks_for_roles else ()
         )
-        texts = dict.fromkeys((self._request.searched, named.subject))  # usually equal
+        dated = bool(self._dates.read)  # then no page by its name alone: `Ada in October`
+        texts = {self._request.searched, *(() if dated else (named.subject,))}  # usually equal
         how = {match.entity: _KNOWN_BY.get(match.signal.kind, "name") for match in named.matches}
+        asked_for = () if dated else named.asked_for
         news_of = named.news_of if len(named.news_of) == 1 else ()
         items = [
             *(item for text in texts for item in generation.known_items.find(text)),
-            *((row_of.get(entities[each].path, -1), how[each]) for each in named.asked_for),
+            *((row_of.get(entities[each].path, -1), how[each]) for each in asked_for),
             *((row_of.get(entities[each].path, -1), "own page") for each in news_of),
             *((row_of.get(entities[number].path, -1), "role") for number in holders),
             *((row, "title") for row in self._titles_in_query()),
@@ -414,18 +418,24 @@ class _Search:
                 yield row
 
     def _listed(self) -> Mapping[int, str]:
-        """Return the documents listed by a query that consists of a time or typed filters only.
+        """Return the documents listed by a query that asks for a time or the newest, or consists of
+        typed filters, and nothing else: of meetings or people alone, if it says so.
 
-        Maps the row in the evidence to the reason: `date` or `filter`. Empty for other queries.
+        Maps the row in the evidence to the reason: `date`, `newest` or `filter`. Empty for other
+        queries.
         """
-        dates = self._dates
+        dates, rows = self._dates, self._scoped.rows
         if dates.text:
             return {}
-        if self._preference is not None:
-            dated = np.flatnonzero(self._preference.matches == DateMatch.DATED)
-            return dict.fromkeys(dated.tolist(), "date")
+        if self._preference is not None or dates.is_for_newest:
+            why, dated = "newest", np.array([bool(day) for day in self._scoped.dates], np.bool_)
+            if self._preference is not None:
+                why, dated = "date", self._preference.matches == DateMatch.DATED
+            of_kind = self._generation.document_kinds.listed_for(self._request.searched)
+            listed = dated if of_kind is None else dated & of_kind[rows]
+            return dict.fromkeys(np.flatnonzero(listed if listed.any() else dated).tolist(), why)
         is_listed = bool(self._request.typed.filters) and not dates.undated
-        return dict.fromkeys(range(len(self._scoped.rows)), "filter") if is_listed else {}
+        return dict.fromkeys(range(len(rows)), "filter") if is_listed else {}
 
 
 class QueryVectors:

@@ -8,7 +8,7 @@ from typing import Literal
 # fmt: off
 Scope = Literal[
     "query", "path", "results", "entities", "preview", "card", "screen",  # explore
-    "why_not", "recall", "facets", "facet_box", "links",  # boxes above it
+    "why_not", "recall", "facets", "links",  # boxes above it
     "side_by_side", "compare", "blind",
     "draft_line", "drafts", "known", "review",  # dedup
     "topic", "expert_list", "experts",
@@ -204,7 +204,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("show_menu", "links.open", "l", "links", "links",
             "list what links to the document and from it, mentions of it and broken links",
             moved="X"),
-    Command("show_menu", "related.open", "n", "related", "related documents",
+    Command("show_menu", "related.open", "n", "links(True)", "related documents",
              "list the documents related to this one, each with the reason"),
     Command("show_menu", "sort.next", "s", "switch('next_sort')", "sort",
             "sort by score or by date", moved="s"),
@@ -282,11 +282,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("facets", "facets.shorter", "shift+left,H", "extend(-1)", "shorter",
             "shorten the span"),
     Command("facets", "facets.up", "up", "move_or_leave", "up", "move up"),
-
-    Command("facet_box", "facets.undo", "z", "undo", "undo", "undo the last change", bar=True),
-    Command("facet_box", "facets.help", "question_mark", "app.help", "help", "show the keys"),
-    Command("facet_box", "facets.close", "escape,q,D", "close", "close",
-            "close the facets", bar=True),
 
     Command("links", "links.take", "enter", "open", "read", "read the document there", bar=True),
     Command("links", "links.make", "l", "screen.make", "link",

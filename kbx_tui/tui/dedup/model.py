@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,8 @@ class ReviewModel:
 
     async def _scan(self, kept: bool) -> None:
         def scan(engine: KnowledgeBase) -> tuple[list[DraftCheck], bool]:
-            checks = engine.drafts.scan(kept=kept, progress=self._report_compared)
+            report = partial(self._report, "compared", "fact")
+            checks = engine.drafts.scan(kept=kept, progress=report)
             return checks, engine.drafts.count_kept() > 0
 
         try:
@@ -393,7 +395,7 @@ class ReviewModel:
     async def _apply(self, settled: Sequence[Draft], before: tuple[Draft, ...]) -> None:
         def write(engine: KnowledgeBase) -> tuple[Plan, Applied]:
             plan = engine.drafts.plan(settled)
-            return plan, engine.drafts.apply(plan, self._report)
+            return plan, engine.drafts.apply(plan, partial(self._report, "writing", "file"))
 
         with self._until_written():
             plan, applied = await self._client.run(write)
@@ -438,12 +440,8 @@ class ReviewModel:
         undo = f"; {self._host.key_of('review.undo')} undoes it" if entry is not None else ""
         self._host.show_notice(words + undo)
 
-    def _report(self, done: int, files: int) -> None:
-        words = f"writing {done} of {format_count(files, 'file')}"
-        self._client.call_on_loop(self.post, Progress(words))
-
-    def _report_compared(self, done: int, facts: int) -> None:
-        words = f"compared {done:,} of {format_count(facts, 'fact')}"
+    def _report(self, doing: str, noun: str, done: int, total: int) -> None:
+        words = f"{doing} {done:,} of {format_count(total, noun)}"
         self._client.call_on_loop(self.post, Progress(words))
 
     def _begin_writing(self) -> None:

@@ -51,6 +51,7 @@ LINE_TITLES: dict[LineUse, str] = {
 
 class DraftLine(PathInput):
     BINDINGS = bindings("draft_line")
+    offers_help = True
     KEEPS_LINES = True
     """Whether pasted text keeps its line breaks."""
 
@@ -311,20 +312,16 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
     room = width - 1 - 5 - cells - 1 - 11 - cell_len(end)
     look: Look = "dim" if known.is_redacted else "strong" if known.decides else "text"
     text = Span(fit(known.text, max(room, 0)), look)
+    relation_look = RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"
+    relation_look = "bad" if known.is_of_another else relation_look
     return (
         Span(marker, "dim"),
         Span(f"{format_score(known.score):>4} "),
         Span(f"{bar} ", "document" if known.decides else "rule"),
-        Span(f"{relation} ", relation_look(known)),
+        Span(f"{relation} ", relation_look),
         text,
         Span(end, "dim"),
     )
-
-
-def relation_look(known: KnownRow) -> Look:
-    if known.is_of_another:
-        return "bad"
-    return RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"
 
 
 def detail_lines(known: KnownRow, width: int) -> list[Line]:

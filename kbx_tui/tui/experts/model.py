@@ -112,6 +112,11 @@ LEAST_DAYS, MOST_DAYS = 1.0, 900.0
 """The range of the half-life slider; its scale is logarithmic, with 30 days in the middle."""
 
 
+PARTLY = "on a part of the topic"
+SAMPLE = 5
+"""Claims of the first expert that are shown unasked: more would push the others out of view."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExpertRow:
     expert: Expert
@@ -119,6 +124,8 @@ class ExpertRow:
     share: float
     """The score as a share of the best one, 0..1: the length of the bar."""
     is_expanded: bool
+    says_part: bool
+    """Whether to say that no claim is on the whole topic, as others have such."""
 
     @property
     def counts(self) -> str:
@@ -127,7 +134,7 @@ class ExpertRow:
         last = max((receipt.date for receipt in expert.receipts), default="")
         claims = format_count(expert.claim_count, "claim")
         sources = format_count(expert.citation_count, "source")
-        partly = "" if expert.full_claim_count else "on a part of the topic"
+        partly = PARTLY if self.says_part else ""
         counts = (claims, sources, f"last {safe_line(last)}" if last else "", partly)
         return " · ".join(filter(None, counts))
 
@@ -154,19 +161,28 @@ class ExpertsView:
     """The question as answered, with the half-life of kbx.toml in place of 0."""
     ranking: ExpertRanking
 
-    def rows(self, expanded_ids: Collection[str]) -> Iterator[Row]:
-        """Yield the experts, each followed by its claims if its id is in `expanded_ids`."""
+    @property
+    def is_partial(self) -> bool:
+        return not any(expert.full_claim_count for expert in self.ranking.experts)
+
+    def rows(self, expanded_ids: Collection[str], sampled_id: str = "") -> Iterator[Row]:
+        """Yield the experts, each followed by its claims if its id is in `expanded_ids`.
+
+        Of the expert `sampled_id`, only the first claims follow otherwise.
+        """
         best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
+        is_partial = self.is_partial
         for rank, expert in enumerate(self.ranking.experts, 1):
             is_expanded = expert.entity_id in expanded_ids
-            yield ExpertRow(expert, rank, expert.score / best, is_expanded)
-            if is_expanded:
+            says_part = not (is_partial or expert.full_claim_count)
+            yield ExpertRow(expert, rank, expert.score / best, is_expanded, says_part)
+            if is_expanded or expert.entity_id == sampled_id:
                 receipts = sorted(expert.receipts, key=lambda receipt: receipt.date, reverse=True)
                 receipts.sort(key=lambda receipt: -receipt.contribution)
-                yield from (ClaimRow(expert.entity_id, each, "") for each in receipts)
-                yield from (
-                    ClaimRow(expert.entity_id, each, each.status) for each in expert.excluded
-                )
+                claims = [(each, "") for each in receipts]
+                claims += [(each, each.status) for each in expert.excluded]
+                shown = claims if is_expanded else claims[:SAMPLE]
+                yield from (ClaimRow(expert.entity_id, *claim) for claim in shown)
 
 
 def half_life_at(value: float) -> float:

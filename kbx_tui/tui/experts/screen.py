@@ -19,6 +19,7 @@ from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, rank_moves
 from kbx_tui.tui.experts.model import (
+    PARTLY,
     WEIGHTS,
     ClaimRow,
     ExpertRow,
@@ -48,6 +49,7 @@ class ExpertList(RowsView[Row]):
         super().__init__()
         self.view: ExpertsView | None = None
         self.expanded_ids: frozenset[str] = frozenset()
+        self._sampled_id = ""
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
         self._ends: Sequence[int] = ()
@@ -55,13 +57,14 @@ class ExpertList(RowsView[Row]):
         self._topics: tuple[str, ...] = ()
 
     def show(self, view: ExpertsView | None, topics: Sequence[str] = ()) -> None:
-        """Show an answer, with the claims of the first expert; without one, offer topics."""
+        """Show an answer, with some claims of the first expert; without one, offer topics."""
         before, self._topics = self.view, tuple(topics)
         same = before and view and before.question.topic == view.question.topic
         if not same:
             has_room = self.line_width >= ROOMY  # else the others are out of view
             first = view.ranking.experts[:1] if view is not None and has_room else ()
-            self.expanded_ids, self.chosen = frozenset(each.entity_id for each in first), False
+            self._sampled_id = first[0].entity_id if first else ""
+            self.expanded_ids, self.chosen = frozenset(), False
         current = self.current if self.chosen else None
         self._moves = rank_moves(_ranks(before), _ranks(view)) if same else {}
         self.view = view
@@ -94,13 +97,14 @@ class ExpertList(RowsView[Row]):
         row = self.current
         if isinstance(row, ExpertRow):
             self.expanded_ids ^= {row.expert.entity_id}
+            self._sampled_id = ""
             self._lay_out(row)
         super().row_opened()
 
     def _lay_out(self, current: Row | None) -> None:
         rows: tuple[Row, ...] = self._topics
         if self.view is not None:
-            rows = tuple(self.view.rows(self.expanded_ids))
+            rows = tuple(self.view.rows(self.expanded_ids, self._sampled_id))
         claims = (map(cell_len, row.columns) for row in rows if isinstance(row, ClaimRow))
         self._ends = [max(column) for column in zip(*claims, strict=True)]
         experts = (row for row in rows if isinstance(row, ExpertRow))
@@ -198,6 +202,7 @@ WEIGHT_UNITS = {
 
 class TopicLine(OrderedInput):
     BINDINGS = bindings("topic")
+    offers_help = True
 
     def __init__(self) -> None:
         super().__init__("a topic, in a few words")
@@ -304,6 +309,7 @@ class Experts(ModeScreen):
         question = view.question
         count = format_count(view.ranking.total_matched, "expert")
         only = " · only people" if question.people else ""
+        only += f" · {PARTLY}" if view.is_partial and view.ranking.experts else ""
         unit = WEIGHT_UNITS[question.weight]
         experts.border_title = f"{count}{only} · by {question.weight}, in {unit}"
         experts.empty_state = no_experts(

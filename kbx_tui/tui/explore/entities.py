@@ -18,7 +18,14 @@ from kbx_tui.formatting import format_count, format_score, join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import (
+    fit,
+    longest_fitting,
+    shorten,
+    shorten_start,
+    wrap,
+    wrap_ranges,
+)
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.view import EntityRow
 from kbx_tui.tui.widgets.lines_view import LineWidget
@@ -70,7 +77,7 @@ class EntityList(RowsView[EntityRow]):
         if not words or not (self.has_focus or reasons_shown(self.rows[row])):
             return []
         is_whole = row == self.cursor and self.has_focus
-        return wrap(words, width) if is_whole else [shorten(words, width)]
+        return wrap(words, width) if is_whole else [shorten(whole_reasons(words, width), width)]
 
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # only the row under the cursor shows its reasons in full
@@ -119,6 +126,14 @@ def decision(entity: EntityRow) -> str:
 def reasons(entity: EntityRow) -> str:
     decided = f"{decision(entity)} by you" if decision(entity) else ""
     return ", ".join(filter(None, (decided, entity.left_out, entity.signals)))
+
+
+def whole_reasons(words: str, width: int) -> str:
+    """Return as many of the first reasons as fit, or all of them if not even one does."""
+    parts = words.split(", ")
+    begun = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
+    whole = (b for b in begun if all(b.count(pair[0]) == b.count(pair[1]) for pair in ("“”", "()")))
+    return longest_fitting((*whole, words), width)
 
 
 def score_text(score: float, threshold: float) -> str:

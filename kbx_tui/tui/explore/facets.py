@@ -1,19 +1,16 @@
-"""The facets: values with counts and the strip of dates, in the sidebar of explore and in a box."""
+"""The facets: values with counts and the strip of dates, in the sidebar of explore."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Literal, Self
 
 from rich.cells import cell_len
-from textual import events, getters, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
+from textual import events, getters
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
@@ -24,7 +21,6 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.engine.client import LatestOnly
-from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget, dim_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
@@ -322,7 +318,7 @@ no_facets = dim_text("These notes have no tags, folders, dates or links to narro
 
 
 class FacetPane(FacetList):
-    """Facets of what explore shows, in place of the entities where the base has none."""
+    """Facets of what explore shows, in place of the entities on request or if there are none."""
 
     LEAVE_ACTION = "screen.focus_query"
     NEEDS_FOCUS = True
@@ -334,6 +330,7 @@ class FacetPane(FacetList):
 
     def update_counts(self) -> None:
         self.screen.set_class(self._model.shows_facets, "-facets")
+        self.border_subtitle = "esc closes" if self._model.wants_facets else ""
         if self._model.shows_facets:
             self._counting.start(self._count())
         else:
@@ -353,7 +350,8 @@ class FacetPane(FacetList):
             return
         self.empty_state = no_facets if facets.total else no_results
         rows = facet_rows(facets, self._model.state.query)
-        values = [row for row in rows if row.is_on or row.count < facets.total]
+        shows_all = self._model.wants_facets  # else only what narrows
+        values = [row for row in rows if shows_all or row.is_on or row.count < facets.total]
         self.show((*values, *linked_rows(linked)), facets)
         noun = "document" if self._model.displayed.ranking is None else "result"
         self.border_title = f"Facets of {format_count(facets.total, noun)}"
@@ -392,45 +390,3 @@ def facet_strip_line(rows: Sequence[FacetRow], key: str, width: int) -> Line:
         spans += (Span(text, "dim"), label, Span(f" {row.count:,}", "dim"))
         before = row.kind
     return fit_line(tuple(spans), width)
-
-
-class FacetBox(ModeBox[None]):
-    BINDINGS = bindings("facet_box")
-    SCOPES = ("facets", "list", "facet_box", "app")
-    AUTO_FOCUS = "FacetList"
-
-    def __init__(self, below: ModeScreen, narrow: Callable[[FacetRow], object]) -> None:
-        super().__init__(below)
-        self._narrow, self._counting = narrow, LatestOnly(self._client)
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="facets"):
-            yield FacetList()
-
-    def on_mount(self) -> None:
-        self._model.on_ranking = self._start_counting
-        self._start_counting()
-
-    def on_unmount(self) -> None:
-        self._model.on_ranking = lambda: None
-        self._counting.cancel()
-
-    def _start_counting(self) -> None:
-        self._counting.start(self._count())
-
-    async def _count(self) -> None:
-        ranking = self._model.displayed.ranking
-        if ranking is None:
-            return
-        facets = await self._client.run(lambda engine: engine.documents.facets(ranking))
-        if not self.is_attached:
-            return
-        query, key_of = self._model.state.query, self._below.app.keymap.key_of
-        self.query_one(FacetList).show(facet_rows(facets, query), facets)
-        take, undo, close = map(key_of, ("facets.take", "facets.undo", "facets.close"))
-        self._box.border_title = Content(f"{facets.total:,} results of “{safe_line(query)}”")
-        self._box.border_subtitle = Content(f"{take} narrow · {undo} undo · {close} close")
-
-    @on(RowsView.Opened)
-    def narrow(self, event: RowsView.Opened) -> None:
-        self._narrow(event.row)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -39,6 +40,7 @@ REPLACES = "typing replaces it; ← → keep it to edit"
 
 class QueryLine(PathInput):
     BINDINGS = bindings("query")
+    offers_help = True
 
     def __init__(self, model: ExploreModel) -> None:
         super().__init__("search: a person, a project, any words")
@@ -188,11 +190,13 @@ class PathLine(PathInput):
 
     @property
     def _marked(self) -> str | None:
-        return self.choices.current if self.value.strip() == self._completed else None
+        current = self.choices.current if self.value.strip() == self._completed else None
+        return None if current is None else current[0]
 
     def on_path_input_completions_found(self, event: PathInput.CompletionsFound) -> None:
         self._completed, self._completions = event.text, event.completions
-        self.choices.show(path for path in event.completions[:SHOWN] if path != self.value)
+        paths = (path for path in event.completions[:SHOWN] if path != self.value)
+        self.choices.show((path, self._model.in_folder.get(path, 0)) for path in paths)
         if event.text:
             self._model.update(path=effective_path(event.text, event.completions))
 
@@ -223,18 +227,21 @@ class PathLine(PathInput):
         self._model.update(path=path)
 
 
-class PathChoices(BoxList[str]):
-    """The paths that complete the path field, below it."""
+class PathChoices(BoxList[tuple[str, int]]):
+    """The paths that complete the path field, below it; a folder with its number of documents."""
 
-    def show(self, rows: Iterable[str]) -> None:
+    def show(self, rows: Iterable[tuple[str, int]]) -> None:
         super().show(rows)
         self.chosen, self.display = False, bool(self.rows)
         self.styles.height = len(self.rows) + 2
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         marker = "›" if row == self.cursor else " "
-        path = shorten_start(safe_line(self.rows[row]), max(width - 2, 1))
-        return (Span(f"{marker} ", "accent"), Span(path))
+        name, count = self.rows[row]
+        shown = f" {count:,}" if count else ""
+        path = shorten_start(safe_line(name), max(width - 2 - len(shown), 1))
+        gap = width - 2 - cell_len(path)
+        return (Span(f"{marker} ", "accent"), Span(path), Span(f"{shown:>{max(gap, 0)}}", "dim"))
 
     def on_click(self, event: events.Click) -> None:
         event.prevent_default()  # one click is enough
@@ -305,18 +312,22 @@ NO_THRESHOLD = "threshold has no effect"
 
 
 def threshold_note(view: ExploreView) -> str:
-    """Return how many entities count by the threshold, and how many documents are found."""
+    """Return `3 entities count, next changes at .42 and .51`, or why none can count."""
     if view.mode.name == "fast":
         return f"{NO_THRESHOLD} on a fast search"
     if not view.entities:
         return f"{NO_THRESHOLD}: no entity is found"
     if all(entity.muted or entity.pinned for entity in view.entities):
         return f"{NO_THRESHOLD}: all entities are pinned or muted"
-    heard = [entity for entity in view.entities if not entity.muted]
-    count = sum(entity.score >= view.threshold for entity in heard)
-    verb = "reaches" if len(heard) == 1 else "reach"
-    reached = f"{count} of {format_count(len(heard), 'entity')} {verb} it"
-    return f"{reached}, {view.matched:,} of {format_count(view.scope.in_scope, 'document')} found"
+    from kbx_tui.tui.explore.presenting import next_change_note  # loaded with the first search
+
+    scores = [each.score for each in view.entities if not (each.muted or each.pinned)]
+    below = max((score for score in scores if score < view.threshold), default=None)
+    reached = (score for score in scores if view.threshold <= score < 1.0)
+    above = min((score + 1e-6 for score in reached), default=None)  # the score itself reaches it
+    count = sum(entity.kept for entity in view.entities)
+    words = f"{format_count(count, 'entity')} count{'s' if count == 1 else ''}"
+    return ", ".join(filter(None, (words, next_change_note(below, above, view.threshold))))
 
 
 class ModeBadge(LineWidget):

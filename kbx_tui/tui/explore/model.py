@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from bisect import bisect_left
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -94,6 +95,9 @@ class ExploreModel:
         """What kbx.toml says."""
         self.displayed = DisplayedSearch(client)
         self.summary: BaseSummary | None = None
+        self.wants_facets = False
+        self.in_folder: Mapping[str, int] = {}
+        """How many documents each folder holds that was last found to complete a path."""
         self._undo = Undo()
         self.remember, self.forget = self._undo.add, self._undo.forget
         self._changed_fields: set[str] = set()
@@ -117,9 +121,10 @@ class ExploreModel:
 
     @property
     def shows_facets(self) -> bool:
-        """Whether the base has documents and no entities, so that facets take their place."""
+        """Whether facets take the place of entities: on request, or in a base that has none."""
         summary = self.summary
-        return summary is not None and bool(summary.documents) and summary.entities == 0
+        has_none = summary is not None and bool(summary.documents) and summary.entities == 0
+        return self.wants_facets or has_none
 
     # Changing what is searched for.
 
@@ -289,10 +294,20 @@ class ExploreModel:
             self._start_search(is_new=not self.displayed.answers(self.state))
 
     async def complete_path(self, text: str) -> tuple[str, ...]:
-        """Return completions of a path; none until there is an index."""
+        """Return completions of a path, counted in `in_folder`; none until there is an index."""
+
+        def complete(engine: KnowledgeBase) -> tuple[tuple[str, ...], dict[str, int]]:
+            found, paths = engine.documents.complete_path(text), engine.documents.paths()
+            if not text and len(found) == 1:  # all is in one folder: show what that holds, too
+                found += engine.documents.complete_path(found[0])
+            folders = (path for path in found if path.endswith("/"))
+            after = {path: bisect_left(paths, f"{path[:-1]}0") for path in folders}  # 0 follows /
+            return found, {path: end - bisect_left(paths, path) for path, end in after.items()}
+
         if not self.is_searchable:
             return ()
-        return await self._client.run(lambda engine: engine.documents.complete_path(text))
+        found, self.in_folder = await self._client.run(complete)
+        return found
 
     async def complete_filter(self, unfinished: UnfinishedFilter) -> FilterCompletions | None:
         if not self.is_searchable:

@@ -315,6 +315,8 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
         case "" | "filter":
             typed = " ".join(map(str, evidence.scope.filters.typed))
             return safe_line(f"matches {typed}") if known_item else ""
+        case "newest":
+            return "the newest first, as you asked"
         case "own page":
             return "its own page first, newer a little higher: you asked what is new"
         case "similar name" | "role":

@@ -204,9 +204,6 @@ class ResultList(RowsView[ResultRow]):
         result = self.rows[row]
         return bool(result.known_item) or result.score >= LIKELY * self._best
 
-    def _is_scored(self, row: int) -> bool:
-        return round(self.rows[row].score, 2) > 0.0
-
     def _is_weak(self, row: int) -> bool:
         return not self._is_likely(row) and self.rows[row].score < WEAK * self._best
 

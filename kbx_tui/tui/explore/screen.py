@@ -18,7 +18,7 @@ from kbx_tui.tui.commands.keymap import EXPLORE
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, DocumentActions, ResultJudge
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip
-from kbx_tui.tui.explore.facets import FacetBox, FacetRow, FacetStrip, narrowed
+from kbx_tui.tui.explore.facets import FacetPane, FacetStrip, narrowed
 from kbx_tui.tui.explore.inputs import (
     DateChip,
     FilterChip,
@@ -210,13 +210,9 @@ class Explore(JudgingScreen):
     # What the user types, moves, opens and follows.
 
     @on(Input.Changed, "QueryLine")
-    async def change_query(self, event: Input.Changed) -> None:
+    def change_query(self, event: Input.Changed) -> None:
         if event.value != event.input.value:
             return  # changed again since
-        if event.value == "?" and event.input.has_focus:  # no query begins so
-            event.input.value = ""
-            await self.run_action("app.help")
-            return
         if event.input.has_focus:
             self.query_one(StatusLine).clear_notice()  # it is about an earlier query
         self.query_line.search(event.value)
@@ -235,7 +231,7 @@ class Explore(JudgingScreen):
 
     @on(RowsView.Opened, "PathChoices")
     def choose_path(self, event: RowsView.Opened) -> None:
-        self.query_one(PathLine).take(event.row)
+        self.query_one(PathLine).take(event.row[0])
 
     @on(NumberSlider.Changed)
     def change_knob(self, event: NumberSlider.Changed) -> None:
@@ -277,12 +273,9 @@ class Explore(JudgingScreen):
         if event.row.kind == "linked":
             self.reader.open_document(event.row.value, focus=True)
             return
-        self.narrow(event.row)
+        self.query_line.replace_query(narrowed(self.query_line.value, event.row))
         if not self.has_class("-wide"):  # in a narrow terminal, facets cover the results
             self.panes.go_to("results")
-
-    def narrow(self, row: FacetRow) -> None:
-        self.query_line.replace_query(narrowed(self.query_line.value, row))
 
     @on(PreviewPane.Followed)
     def follow_link(self, event: PreviewPane.Followed) -> None:
@@ -352,6 +345,8 @@ class Explore(JudgingScreen):
     def action_back(self) -> None:
         if self.maximized is not None:
             self.maximized = None
+        elif self.model.wants_facets and isinstance(self.focused, FacetPane):
+            self.action_facets()
         elif self.reader.is_open or not self.answer.unmark():
             self.reader.back()
 
@@ -443,24 +438,19 @@ class Explore(JudgingScreen):
         self.show_notice(" · ".join(filter(None, (words, undo))))
 
     def action_facets(self) -> None:
-        if self.view is not None and self.view.results:
-            self.app.push_screen(FacetBox(self, self.narrow))
-        else:
+        if not self.model.wants_facets and (self.view is None or not self.view.results):
             self.show_notice("there are no results to narrow: type a query first")
+            return
+        self.model.wants_facets = not self.model.wants_facets
+        self.query_one(FacetPane).update_counts()
+        self.panes.go_to("entities" if self.model.shows_facets else "results")
 
-    def action_links(self) -> None:
-        from kbx_tui.tui.boxes.links_box import LinksBox
-
-        if path := self.documents.linked_path():
-            self.app.push_screen(LinksBox(self, path), self._open_link)
-        else:
-            self.show_notice(NO_DOCUMENT)
-
-    def action_related(self) -> None:
-        from kbx_tui.tui.boxes.links_box import RelatedBox
+    def action_links(self, related: bool = False) -> None:
+        from kbx_tui.tui.boxes.links_box import LinksBox, RelatedBox
 
         if path := self.documents.linked_path():
-            self.app.push_screen(RelatedBox(self, path), self._open_link)
+            box = RelatedBox if related else LinksBox
+            self.app.push_screen(box(self, path), self._open_link)
         else:
             self.show_notice(NO_DOCUMENT)
 

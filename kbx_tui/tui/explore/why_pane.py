@@ -385,7 +385,7 @@ def moved_words(slider: NumberSlider, before: ExploreView, after: ExploreView) -
     moved = sum(ranks.get(result.path) != result.rank for result in after.results)
     changed = f"{format_count(moved, 'result')} moved" if moved else "the order stays"
     note = after.alpha_note if slider.label == "alpha" else threshold_note(after)
-    words = "; ".join(filter(None, (changed, note)))
+    words = ", ".join(filter(None, (changed, note)))
     return f"{slider.label} {format_score(slider.value)}: {words}"
 
 

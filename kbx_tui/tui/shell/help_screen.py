@@ -113,6 +113,9 @@ class HelpText(TextPane):
 def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]:
     lines: list[Line] = [BLANK] if meanings else []
     for label, sentence in meanings:
+        if cell_len(label) <= KEY_WIDTH:
+            lines += _rows([(label, "strong", sentence)], width)
+            continue
         rows = wrap(label, max(width - 2, 10))
         lines += [(Span(f" {row}", "strong"),) for row in rows]
         lines += [(Span(f"   {row}"),) for row in wrap(sentence, max(width - 4, 10))]

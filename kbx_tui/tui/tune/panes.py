@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -115,6 +116,7 @@ class CurvePane(LineDrawing, Draggable, can_focus=True, inherit_bindings=False):
 class QueryRow:
     query: JudgedQuery
     start: float | None
+    """None while the current settings are A, which `now` then measures."""
     now: float | None
 
     @property
@@ -125,9 +127,10 @@ class QueryRow:
 
 
 def query_rows(queries: Sequence[JudgedQuery], measure: LiveMeasure | None) -> tuple[QueryRow, ...]:
-    figures: dict[str, tuple[float, float]] = {}
+    figures: dict[str, tuple[float | None, float]] = {}
     if measure is not None:
-        measured = zip(measure.queries, measure.start, measure.now, strict=True)
+        starts = repeat(None) if measure.current == measure.pinned else measure.start
+        measured = zip(measure.queries, starts, measure.now, strict=False)
         figures = {query.text: (start, now) for query, start, now in measured}
     return tuple(QueryRow(query, *figures.get(query.text, (None, None))) for query in queries)
 
@@ -182,26 +185,27 @@ class QueryTable(RowsView[QueryRow]):
             self.cursor_moved()
 
     def slots(self) -> Sequence[Slot | Line]:
-        return [title_line(self.line_width), *self.row_slots()] if self.rows else ()
+        figures = "nDCG@10" if all(row.start is None for row in self.rows) else "A → now"
+        return [title_line(figures, self.line_width), *self.row_slots()] if self.rows else ()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         return query_line(self.rows[row], width, self.marker(row))
 
 
-def title_line(width: int) -> Line:
+def title_line(figures: str, width: int) -> Line:
     grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
-    right = f"{grades if width >= COUNTS_FROM else ''}  {'A → now':>{FIGURES}}"
+    right = f"{grades if width >= COUNTS_FROM else ''}  {figures:>{FIGURES}}"
     return (Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim"),)
 
 
 def query_line(row: QueryRow, width: int, marker: str) -> Line:
     """Return `›▲ what did alice decide   2  1  0  4  0    .63 → .81`."""
     sign: Look = "bad" if row.sign == "▼" else "accent"
-    if row.start is None or row.now is None:
-        figures = Span(f"{'–':>{FIGURES}}", "dim")
-    else:
-        now = f"{format_score(row.start):>4} → {format_score(row.now):>4}"
-        figures = Span(f"{now:>{FIGURES}}", "text" if row.sign == " " else "strong")
+    now = "–" if row.now is None else f"{format_score(row.now):>4}"
+    if row.start is not None:
+        now = f"{format_score(row.start):>4} → {now}"
+    look: Look = "dim" if row.now is None else "text" if row.sign == " " else "strong"
+    figures = Span(f"{now:>{FIGURES}}", look)
     grades = [*row.query.grades.values(), *(None for _ in row.query.unsure)]
     counts = [grades.count(grade) for grade in GRADES] if width >= COUNTS_FROM else []
     shown = [Span(f"{count or '·':>3}", "text" if count else "rule") for count in counts]
@@ -258,6 +262,7 @@ class DecisionPane(TextPane):
 
 
 BAR = 30
+awaiting = dim_text("Reading the judged queries; optimising starts by itself after that.")
 
 
 def progress_lines(done: int, total: int, width: int) -> list[Line]:
@@ -265,10 +270,6 @@ def progress_lines(done: int, total: int, width: int) -> list[Line]:
     bar = (Span("  " + "█" * filled, "document"), Span("░" * (BAR - filled), "rule"))
     text = "Each fifth of the judged queries is measured with what the rest chooses."
     return [bar, BLANK, *paragraph(text, width, "dim")]
-
-
-def awaiting_lines(width: int) -> list[Line]:
-    return paragraph("Reading the judged queries; optimising starts by itself after that.", width)
 
 
 def advice_lines(advice: Advice, take_key: str, width: int) -> list[Line]:

@@ -119,7 +119,6 @@ class Tune(JudgingScreen):
         self._show_past()
         self._show_snapshots()
         self.model.open()
-        self.app_state.note_measured(judged=True)
 
     def on_unmount(self) -> None:
         self.model.stop_optimising()
@@ -293,7 +292,7 @@ class Tune(JudgingScreen):
             judging = self.session.judging
             self._awaits_queries = self.model.curve is None or judging.is_reading
             if self._awaits_queries:
-                self.query_one(panes.DecisionPane).show("Optimising", panes.awaiting_lines)
+                self.query_one(panes.DecisionPane).show("Optimising", panes.awaiting)
             else:
                 self.model.optimise(self.model.tuning)
 

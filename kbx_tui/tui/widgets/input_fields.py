@@ -33,6 +33,9 @@ class OrderedInput(Input):
     after all parents of the field have received it; by then, later letters have been inserted.
     """
 
+    offers_help = False
+    """Whether `?` in place of all text shows the keys: no text of this field begins so."""
+
     def __init__(self, placeholder: str = "", *, select_on_focus: bool = True) -> None:
         super().__init__(placeholder=placeholder, compact=True, select_on_focus=select_on_focus)
         self.cursor_blink = False
@@ -42,6 +45,11 @@ class OrderedInput(Input):
         return safe_line(value)
 
     async def on_key(self, event: events.Key) -> None:
+        if self.offers_help and event.key == "question_mark" and self.selected_text == self.value:
+            event.stop()
+            event.prevent_default()
+            await self.run_action("app.help")
+            return
         active = self.screen.active_bindings.get(event.key) if event.key in EDITING else None
         if active and active.node is self and active.binding.action == EDITING[event.key]:
             event.stop()

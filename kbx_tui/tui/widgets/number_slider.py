@@ -15,16 +15,14 @@ from textual.widget import Widget
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import fit
-from kbx_tui.tui.drawing.lines import Line, Look, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
 """Number of steps from 0 to 1: as fine as the two decimals of scores on screen."""
 KEYS_FROM = 30
-ENDS_FROM = 60
+ENDS_FROM = 50
 NOTE_FROM = 100
-LABEL_WIDTH = 14
 VALUE_WIDTH = 5
 
 
@@ -109,11 +107,9 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
     def layout_for(self, width: int) -> SliderLayout:
         """Divide `width` cells; if they are few, omit the note first, then the end labels."""
         keys = f" {self.keys}" if self.keys and width >= KEYS_FROM else ""
-        label, (left, right) = f"{self.label}{keys} ", self.ends
-        if width < ENDS_FROM:
-            right = ""
-        else:
-            label, right = fit(label, LABEL_WIDTH) + f"{left:>8} ", f" {right:<8}"
+        label, right = f"{self.label}{keys} ", ""
+        if any(self.ends) and width >= ENDS_FROM:
+            label, right = f"{label} {self.ends[0]} ", f" {self.ends[1]}"
         note = width // 3 if width >= NOTE_FROM else 0
         start = 1 + cell_len(label)
         track = max(width - start - cell_len(right) - VALUE_WIDTH - note - 1, 1)
@@ -123,12 +119,10 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         layout = self.layout_for(width)
         knob = cell_of(self.position, layout.track)
         marks = {cell_of(round(mark * STEPS), layout.track) for mark in self.marks}
-        drawn: tuple[Look, Look, Look] = ("knob", "track", "text")
-        at, before, value = drawn if self.has_effect else ("rule", "rule", "dim")
         track = [
-            Span("●", at)
+            Span("●", "knob" if self.has_effect else "rule")
             if cell == knob
-            else Span("┿" if cell in marks else "━", before if cell < knob else "rule")
+            else Span("┴" if cell in marks else "━" if cell < knob else "─", "track")
             for cell in range(layout.track)
         ]
         line = (
@@ -136,7 +130,7 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
             Span(layout.label, "label"),
             *track,
             Span(layout.right_end, "label"),
-            Span(f"{self.format_value(self.value):>{VALUE_WIDTH}}", value),
+            Span(f"{self.format_value(self.value):>{VALUE_WIDTH}}", "label"),
         )
         return fit_line((*line, Span(f"   {self.note}", "dim")), width - 1)
 

@@ -19,7 +19,10 @@ PAGES = {
 ## Open Items
 - [ ] order kiln bricks
 """,
-    "people/bo.md": """# Bo Lind
+    "people/bo.md": """---
+team: '[[Workshop]]'
+---
+# Bo Lind
 
 ## Recent Facts
 - [2025-03-01] Repaired the kiln (confirmed: 2026-03-11)

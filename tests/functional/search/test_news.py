@@ -69,6 +69,23 @@ def test_a_question_about_the_state_of_a_project_asks_what_is_new(kb: KnowledgeB
         assert dates == sorted(DAYS, reverse=True)
 
 
+def test_the_newest_alone_is_a_list_by_date_of_what_the_query_calls_for(kb: KnowledgeBase) -> None:
+    for query in ("last meeting", "newest meetings?", "most recent minutes"):
+        results = kb.search(query).results
+        assert [result.date for result in results] == sorted(DAYS, reverse=True), query
+    first, *_ = kb.search("last meeting with Ben", explain=True).results
+    assert first.date == max(DAYS)
+
+
+def test_a_name_and_a_time_ask_for_documents_of_that_time(kb: KnowledgeBase) -> None:
+    for query in ("Ada Lund in March", "Ada Lund on the twentieth of march"):
+        assert kb.search(query).results[0].path == "meetings/2026-03-20.md", query
+
+
+def test_a_file_named_by_its_date_is_found_by_its_name(kb: KnowledgeBase) -> None:
+    assert kb.search("2026-03-20.md").results[0].path == "meetings/2026-03-20.md"
+
+
 def test_the_reason_says_that_newer_documents_stand_a_little_higher(kb: KnowledgeBase) -> None:
     response = kb.search("what is Ada up to", explain=True)
     of_first, *others = [result.explain for result in response.results]

@@ -53,13 +53,28 @@ async def test_topics_with_experts_are_suggested(demo: Path) -> None:
 async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.until_shown(ExpertList, "by count, in claims")
-        rows = expert_list(driver).rows  # the claims of the first expert are open
+        await driver.press("enter")
+        await driver.until_shown(ExpertList, "▾")
+        rows = expert_list(driver).rows
         first = rows[0]
         claims = [row for row in rows if isinstance(row, ClaimRow)]
         assert isinstance(first, ExpertRow)
         contributions = [row.receipt.contribution for row in claims]
         assert sum(contributions) == pytest.approx(first.expert.score)
         assert any(row.status == "superseded" and not row.receipt.contribution for row in claims)
+        await driver.press("enter")
+        assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
+
+
+async def test_unasked_only_a_few_claims_keep_the_other_experts_in_view(demo: Path) -> None:
+    async with running_experts(demo, "what did Alice Chen decide about the Migration") as driver:
+        await driver.until_shown(ExpertList, "▸ Platform", "on a part of the topic · by count")
+        rows = expert_list(driver).rows
+        assert [type(row) for row in rows[:7]] == [ExpertRow, *[ClaimRow] * 5, ExpertRow]
+        assert "· on a part of the topic" not in driver.text_of(ExpertList).partition("by count")[2]
+        await driver.press("enter")
+        await driver.until_shown(ExpertList, "▾ Platform")
+        assert isinstance(expert_list(driver).rows[6], ClaimRow)
         await driver.press("enter")
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
 
@@ -141,7 +156,7 @@ def test_half_life_and_slider_value_are_inverse(days: float) -> None:
 
 def expert_row(name: str, *receipts: Receipt, claims: int = 2, sources: int = 2) -> ExpertRow:
     expert = Expert("person:b", name, "person", claims, sources, 5.0, (), receipts, ())
-    return ExpertRow(expert, 2, 0.5, is_expanded=False)
+    return ExpertRow(expert, 2, 0.5, is_expanded=False, says_part=not receipts)
 
 
 def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.search.request import command_line
 from kbx_tui.tui.explore.entities import EntityList
-from kbx_tui.tui.explore.facets import FacetList, FacetPane
+from kbx_tui.tui.explore.facets import FacetPane
 from kbx_tui.tui.explore.inputs import (
     DateChip,
     FilterChip,
@@ -65,7 +65,7 @@ async def test_part_of_a_name_finds_its_folder_and_tab_never_leaves_it_untaken(
         await driver.until(lambda: path_of(driver) == "memory/meetings/")
         assert driver.has_focus(PathLine)
         await driver.press("ctrl+u")
-        await driver.until(lambda: "memory/meetings/" not in driver.text_of(PathChoices))
+        await driver.until_shown(PathChoices, "memory/people/")
         await driver.write("memory/people/alice-chen.md")
         await driver.until(lambda: driver.state.path == "memory/people/alice-chen.md")
         await driver.press("tab")
@@ -75,7 +75,8 @@ async def test_part_of_a_name_finds_its_folder_and_tab_never_leaves_it_untaken(
 async def test_completions_of_an_earlier_text_are_not_taken(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.press("escape", "f")
-        await driver.until_shown(PathChoices, "memory/")
+        # All is in one folder, so the folders in it are shown at once, with their documents.
+        await driver.until_shown(PathChoices, "memory/ 63", "memory/meetings/ 25")
         driver.explore.query_one(PathLine).suggester = None  # the next ones would come too late
         await driver.write("meet")
         await driver.press("tab")
@@ -205,23 +206,25 @@ async def test_facets_narrow_by_one_key_and_undo(demo_kb_path: Path) -> None:
         await driver.until_shown(StatusLine, "no results to narrow")
         await driver.ask("migration")
         await driver.press("down", "D")
-        await driver.until_shown(FacetList, "Types", "meeting", "Tags")
-        facets = driver.app.screen.query_one(FacetList)
+        facets = driver.explore.query_one(FacetPane)
+        await driver.until_shown(FacetPane, "Types", "meeting", "Tags")
         count = facets.rows[0].count
         await driver.press("enter")
         await driver.until(lambda: driver.view.query == "migration type:meeting")
         await driver.until(lambda: facets.rows[0].is_on)
         assert facets.facets is not None
         assert driver.view.matched == count == facets.facets.total
-        await driver.press("z")
+        assert driver.has_focus(ResultList)  # which the facets cover in a narrow terminal
+        await driver.press("z", "e")
         await driver.until(lambda: driver.view.query == "migration")
         await driver.until(lambda: not facets.rows[0].is_on)
+        await driver.until_focused(FacetPane)
         await driver.press("left", "left", "shift+right", "enter")
         await driver.until(lambda: "from:" in driver.view.query)
         assert "to:" in driver.view.query
         assert driver.view.results
-        await driver.press("escape")
-        await driver.until_focused(ResultList)
+        await driver.press("e", "escape", "e")  # esc gives the entities their place again
+        await driver.until_focused(EntityList)
 
 
 NOTES = {

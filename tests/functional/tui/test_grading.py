@@ -96,6 +96,11 @@ async def test_grades_that_came_with_the_base_are_measured_from_the_first_own_gr
         await driver.press("down", "right_square_bracket")
         await driver.until(lambda: driver.explore.session.judging.measured)
         assert "nDCG" not in driver.words_of(MeasureLine)
+        await driver.press("f4")
+        await driver.until(lambda: driver.app.screen is not driver.explore)
+        await driver.press("f1")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        assert "nDCG" not in driver.words_of(MeasureLine)
         await driver.press("3")
         await driver.until_shown(MeasureLine, "nDCG@10")
 

@@ -13,7 +13,8 @@ from textual.widget import Widget
 from kbx_tui.tui.boxes.why_not_box import WhyNotBox
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import ACTIVE_TOGETHER, commands_in
-from kbx_tui.tui.experts.screen import Experts
+from kbx_tui.tui.dedup.panes import DraftLine
+from kbx_tui.tui.experts.screen import Experts, TopicLine
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
@@ -210,6 +211,32 @@ async def test_help_starts_with_the_keys_of_the_focused_pane(demo: Path) -> None
             await driver.until(lambda title=titles[0]: title in driver.screen_text())  # type: ignore[misc]
             await driver.press("escape")
             await driver.until(lambda: driver.app.screen is driver.explore)
+
+
+async def test_a_question_mark_in_place_of_all_text_shows_the_keys_and_keeps_the_text(
+    demo: Path,
+) -> None:
+    async with running(demo, NARROW, asked=QUESTION) as driver:
+        fields: tuple[tuple[str, type[OrderedInput]], ...] = (
+            ("", QueryLine),
+            ("f2", DraftLine),
+            ("f3", TopicLine),
+        )
+        for key, kind in fields:
+            await driver.press(*filter(None, [key]))
+            await driver.until_focused(kind)
+            field = driver.app.screen.query_one(kind)
+            field.select_all()
+            text = field.value
+            await driver.press("question_mark")
+            await driver.until(lambda: isinstance(driver.app.screen, Help))
+            assert field.value == text
+            assert bool(text) == (kind is not DraftLine)
+            await driver.press("escape")
+            await driver.until(lambda: not isinstance(driver.app.screen, Help))
+        await driver.press("end")
+        await driver.write("?")
+        await driver.until(lambda: field.value == f"{text}?")
 
 
 async def test_help_scrolls_and_closes(demo: Path) -> None:

@@ -321,12 +321,13 @@ async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy:
         words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*|\.\d+", driver.screen_text())
         assert len(words) <= 288, f"{len(words)} words"
         assert "search quality" not in driver.screen_text()
-        assert "┿" not in driver.text_of(Knobs)
+        assert "┴" not in driver.text_of(Knobs)
+        assert driver.explore.query_one(Knobs).size.height == 1
         await driver.press("right_square_bracket")
-        await driver.until_shown(Knobs, "┿")
+        await driver.until_shown(Knobs, "┴")
         assert "search quality" not in driver.screen_text()
     async with running(demo_copy, (140, 40), asked=README_QUESTION) as driver:  # it stays
-        assert "┿" in driver.text_of(Knobs)
+        assert "┴" in driver.text_of(Knobs)
 
 
 async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path) -> None:
@@ -388,7 +389,7 @@ async def test_settings_decide_for_good_whether_measures_are_shown(
         if not shown:
             await driver.press("right_square_bracket")
             await driver.until(lambda: driver.alpha == 0.55)
-        assert ("┿" in driver.text_of(Knobs)) is shown
+        assert ("┴" in driver.text_of(Knobs)) is shown
 
 
 async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None:

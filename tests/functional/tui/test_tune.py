@@ -67,6 +67,7 @@ async def test_judged_queries_are_measured_at_any_setting_without_searching(
     async with tuning(judged_demo) as driver:
         await driver.until_shown(QueryTable, "12 judged queries · nDCG@10 ", "judged@10 ")
         await driver.until_shown(QueryTable, RUTH, "the current settings are A")
+        assert "→" not in driver.text_of(QueryTable)  # it would repeat every figure
         await driver.until_shown(CurvePane, "nDCG@10 over alpha", "alpha .50 now ", "●")
         await driver.press("question_mark")
         await driver.until_shown(HelpText, "nDCG@10", "How good the first ten results are")
@@ -76,6 +77,7 @@ async def test_judged_queries_are_measured_at_any_setting_without_searching(
         before = driver.watched.calls["retrieve"]
         await driver.press("i", "i", "i", "i", *["right_square_bracket"] * 3, "left_curly_bracket")
         await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same · g s saves")
+        await driver.until_shown(QueryTable, "A → now")
         await driver.press("tab", "right", "I")
         await driver.until_shown(CurvePane, "judged@10 over parent score", "max now ")
         assert driver.watched.calls["retrieve"] == before

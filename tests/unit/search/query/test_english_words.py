@@ -9,7 +9,7 @@ from kbx_tui.search.query.query_words import (
     asks_for_news,
     asks_for_topic,
     topic_words,
-    word_for_news,
+    words_for_news,
 )
 
 
@@ -69,10 +69,13 @@ def test_compounds_begin_with_a_name_that_is_also_a_word() -> None:
         ("what is the new fare", ""),
         ("what is her new role", ""),
         ("what working hours", ""),
+        ("latest news on fees", "latest news"),
+        ("last meeting", "last"),
+        ("last resort", ""),
     ],
 )
-def test_words_ask_what_is_new_but_not_by_what_a_noun_is_called(words: str, word: str) -> None:
-    assert word_for_news(words.split()) == word
+def test_words_ask_for_the_newest_but_not_by_what_a_noun_is_called(words: str, word: str) -> None:
+    assert words_for_news(words.split()) == {*word.split()}
 
 
 def test_a_word_for_news_after_on_is_a_topic() -> None:

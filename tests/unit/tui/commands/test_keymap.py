@@ -101,7 +101,7 @@ result.mark
 entities.toggle compare why_not screen.back judge.next settings.pin why_not.take why_not.read
 why_not.up why_not.down why_not.page_up why_not.page_down why_not.close recall.take recall.up
 recall.down recall.page_up recall.page_down recall.close facets.take facets.earlier
-facets.later facets.longer facets.shorter facets.up facets.undo facets.close links.take
+facets.later facets.longer facets.shorter facets.up links.take
 links.undo links.up links.close side_by_side.read side_by_side.left side_by_side.right
 side_by_side.up compare.alpha_less compare.alpha_more compare.threshold_less
 compare.threshold_more compare.mode compare.preset compare.undo compare.close save.cancel
@@ -117,7 +117,7 @@ together_result.read together_result.up together_base.open together_base.up toge
 together.back screen.next screen.previous pane.zoom message.show app.help app.quit
 welcome.take welcome.up welcome.back welcome.help welcome.quit
 mode.explore mode.dedup mode.experts mode.tune mode.index mode.together app.palette
-overlay.close overlay.filter facets.help links.help picker.help
+overlay.close overlay.filter links.help picker.help
 """
 """Each changes nothing and acts on nothing but the app: decide so before you add one."""
 

@@ -98,12 +98,12 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("entities", "mode", "note"),
     [
-        ((ALICE, PLATFORM), "two-pass", "1 of 2 entities reach it, 3 of 63 documents found"),
-        ((PLATFORM,), "flat", "0 of 1 entity reaches it, 3 of 63 documents found"),
+        ((ALICE, PLATFORM), "two-pass", "1 entity counts, next change at .40"),
+        ((PLATFORM,), "flat", "0 entities count, next change at .40"),
         (
-            (replace(ALICE, muted=True), PLATFORM),
+            (replace(ALICE, kept=False, muted=True), PLATFORM),
             "flat",
-            "0 of 1 entity reaches it, 3 of 63 documents found",
+            "0 entities count, next change at .40",
         ),
         ((ALICE,), "fast", "threshold has no effect on a fast search"),
         ((), "flat", "threshold has no effect: no entity is found"),
@@ -129,12 +129,22 @@ def test_a_moved_slider_says_what_changed() -> None:
     rows = [ResultRow(n, f"{n}.md", "", "", n + 1, 0.5, 0.5, 0.0, 0.0, "") for n in range(3)]
     swapped = (replace(rows[1], rank=1), replace(rows[0], rank=2), rows[2])
     before = view_of((ALICE,), results=(*rows,))
-    after = view_of((ALICE,), results=swapped, note="next change at .60")
+    after = view_of((), results=swapped, note="next change at .60")
     alpha, threshold = NumberSlider("alpha", 0.55), NumberSlider("threshold", 0.6)
-    assert moved_words(alpha, before, after) == "alpha .55: 2 results moved; next change at .60"
-    assert moved_words(threshold, before, before) == (
-        "threshold .60: the order stays; 1 of 1 entity reaches it, 3 of 63 documents found"
+    assert moved_words(alpha, before, after) == "alpha .55: 2 results moved, next change at .60"
+    assert moved_words(threshold, before, after) == (
+        "threshold .60: 2 results moved, threshold has no effect: no entity is found"
     )
+
+
+def test_a_threshold_that_moves_nothing_says_why_and_what_would() -> None:
+    threshold = NumberSlider("threshold", 0.5)
+    view = view_of((replace(ALICE, score=0.62), replace(PLATFORM, score=0.453)))
+    assert moved_words(threshold, view, view) == (
+        "threshold .50: the order stays, 1 entity counts, next changes at .45 and .63"
+    )
+    sure = view_of((replace(ALICE, score=1.0),))
+    assert moved_words(threshold, sure, sure) == "threshold .50: the order stays, 1 entity counts"
 
 
 def test_parts_of_a_result_add_up_to_its_score() -> None:

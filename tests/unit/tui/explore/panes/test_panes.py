@@ -16,6 +16,7 @@ from kbx_tui.tui.explore.entities import (
     reasons,
     score_text,
     threshold_line,
+    whole_reasons,
 )
 from kbx_tui.tui.explore.result_list import passage_lines, result_line, without_strikes
 from kbx_tui.tui.explore.view import EntityRow, ResultRow
@@ -149,3 +150,10 @@ def test_a_passage_leaves_out_struck_text_unless_it_is_all(
     plain = without_strikes(snippet)
     assert plain.text == shown
     assert [plain.text[start:end] for start, end in plain.matches] == [word]
+
+
+def test_reasons_of_an_entity_are_cut_between_two_of_them() -> None:
+    reasons = "first name “Ruth” (a name here, 92 %), fact “wants ferries, not buses”, 1 more"
+    assert whole_reasons(reasons, 60) == "first name “Ruth” (a name here, 92 %)"
+    assert whole_reasons(reasons, 70) == reasons.removesuffix(", 1 more")
+    assert whole_reasons(reasons, 20) == reasons  # the caller cuts it

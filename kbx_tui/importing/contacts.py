@@ -16,6 +16,7 @@ from kbx_tui.importing.imported_document import (
     SourceFile,
     content_id,
 )
+from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.fields import EMAIL
 
 _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
@@ -115,7 +116,7 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
         "team": ", ".join(units[1:]),
         "phone": _one_or_all(phones),
         "address": _one_or_all(addresses),
-        "birthday": next(iter(_texts(found, "bday")), ""),
+        "birthday": next((iso_date(text) or text for text in _texts(found, "bday")), ""),
         "url": _one_or_all(_texts(found, "url")),
         "tags": [tag for line in found["categories"] for tag in _parts(line.value, ",") if tag],
     }

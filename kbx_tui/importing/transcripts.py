@@ -52,7 +52,7 @@ _DIGITAL_DATE = re.compile(r"(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[
 
 def _title_in_name(stem: str) -> str:
     """Return a readable title made from a file name, without dates and times of recordings."""
-    text = re.sub(r"(?i)(\.transcript|[_ ]recording|gmt(?=20\d\d))(?![a-z])", " ", stem)
+    text = re.sub(r"(?i)(\.transcript|[_ ]recording|_otter_ai|gmt(?=20\d\d))(?![a-z])", " ", stem)
     text = _DIGITAL_DATE.sub(" ", text)
     text = re.sub(r"(?<![\w-])-?\d{6}(?!\d)", " ", text)
     return re.sub(r"[\s_]+", " ", text).strip(" -_.") or "Meeting"

@@ -40,7 +40,7 @@ from kbx_tui.index.text_columns import (
     TextLists,
 )
 from kbx_tui.index.versions import NO_STATE
-from kbx_tui.knowledge.fields import page_name, properties_of
+from kbx_tui.knowledge.fields import folder_name, page_name, properties_of
 from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.languages import LANGUAGES
 from kbx_tui.knowledge.records import Entity
@@ -154,7 +154,7 @@ which that begins, as in `INC-0117-outage.md`; and an alias with a digit, such a
 
 EXTRA = 4
 _NUMBER_OF_NAME = re.compile(
-    r"(?P<series>[^\W\d_]{2,})[-_ ]?(?P<zeros>0*)(?P<number>\d{1,6})(?=[-_ .]|\Z)"
+    r"(?:(?P<series>[^\W\d_]{2,})[-_ ]?)?(?P<zeros>0*)(?P<number>\d{1,6})(?=[-_ .]|\Z)"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -177,17 +177,24 @@ def item_keys(
     if " " in words and words != of_title:
         yield EXTRA + 1, words
     name = page_name(path)
-    of_name = dict.fromkeys((item_key(name), name_key(name), *_numbers_of(name)))
+    of_name = dict.fromkeys((item_key(name), name_key(name), *_numbers_of(name, path)))
     yield from ((EXTRA + 2, key) for key in of_name if key not in ("", *keys))
-    numbered = (alias for alias in aliases if any(map(str.isdigit, alias)))
-    yield from ((EXTRA + 3, item_key(alias.removeprefix("@"))) for alias in numbered)
+    of_aliases = (item_key(alias.removeprefix("@")) for alias in aliases)
+    yield from ((EXTRA + 3, key) for key in dict.fromkeys(of_aliases) if key not in ("", *keys))
 
 
-def _numbers_of(name: str) -> Iterator[str]:
-    """Yield the spellings of the number with which a name begins, with zeros and without."""
+def _numbers_of(name: str, path: str) -> Iterator[str]:
+    """Yield the spellings of the number with which a name begins, with zeros and without.
+
+    A number alone is one of the series of its folder: `adr/0007-use-queues.md` is `ADR 7`.
+    """
     if (found := _NUMBER_OF_NAME.match(name)) and not _YEAR.fullmatch(found["number"]):
-        for number in (found["zeros"] + found["number"], found["number"]):
-            yield from (f"{fold(found['series'])}{gap}{number}" for gap in ("-", " ", ""))
+        whole, folder = found["zeros"] + found["number"], f"/{path}".split("/")[-2]
+        series = found["series"] or folder_name(folder).removesuffix("s")
+        for number in (whole, found["number"]):
+            yield from (f"{fold(series)}{gap}{number}" for gap in ("-", " ", "") if series)
+        if not found["series"] and len(whole) > 2:  # more than a place in an order
+            yield whole
 
 
 def key_hash(key: str) -> int:

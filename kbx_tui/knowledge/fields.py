@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from kbx_tui.knowledge.folding import WORD, fold, name_key, slug
@@ -20,12 +21,17 @@ ALIAS_KEYS = frozenset(
         "citekey", "citekeys", "citation_key", "citation-key", "citationkey", "citation key",
     }
 )  # fmt: skip
-ATTENDEE_KEYS = frozenset(
+FOREIGN_ATTENDEE_KEYS = frozenset(
     {
-        "attendee", "attendees", "participant", "participants", "present", "speaker", "speakers",
-        "author", "authors",
+        "anwesend", "teilnehmende", "teilnehmer", "autor", "autoren", "présents", "auteur",
+        "auteurs", "asistentes", "participantes", "autores", "presenti", "partecipanti", "autore",
+        "autori", "aanwezig", "deelnemers", "участники", "автор", "参加者", "出席者", "著者",
     }
 )  # fmt: skip
+ATTENDEE_KEYS = FOREIGN_ATTENDEE_KEYS | {
+    "attendee", "attendees", "participant", "participants", "present", "speaker", "speakers",
+    "author", "authors",
+}  # fmt: skip
 REFERENCE_KEYS = frozenset(
     {
         "team", "teams", "lead", "leads", "reports_to", "manager", "owner", "owners", "company",
@@ -40,7 +46,7 @@ EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
 _SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
 _SEMICOLON = re.compile(r"\s*;\s*")
 _WORD_OR_LINK = re.compile(r"(?:\[\[[^\[\]]*\]\]|\S)+")
-_CONJUNCTION = re.compile(r"(?<!\s)\s+(?:and|&)\s+", re.IGNORECASE)
+_CONJUNCTION = re.compile(r"(?<!\s)\s+(?:and|&|und|et)\s+", re.IGNORECASE)
 _NAME_SUFFIX = re.compile(
     r"(?:inc|ltd|llc|llp|gmbh|ag|plc|corp|co|s\.?a|jr|sr|ph\.?d|md|m\.?d|esq|ii|iii)\.?", re.I
 )
@@ -289,12 +295,14 @@ def is_entity_kind(kind: str, entity_types: frozenset[str] | None = None) -> boo
 def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     """Return the kind and subtype of the document at ``path``.
 
-    Everything below ``meetings/`` is a meeting with its ``type:`` as the subtype. A page directly
-    in ``people/``, ``projects/`` or ``teams/`` is an entity of that type, as is the page of a
-    folder there (``teams/harbour/index.md``). Otherwise the innermost folder named ``notes``,
-    ``context`` or ``glossary`` decides, then ``type:``, then it is a note.
+    Folders are compared by `folder_name`. Everything below ``meetings/`` is a meeting with its
+    ``type:`` as the subtype. A page directly in ``people/``, ``projects/`` or ``teams/`` is an
+    entity of that type, as is the page of a folder there (``teams/harbour/index.md``). Otherwise
+    the innermost folder named ``notes``, ``context`` or ``glossary`` decides, then ``type:``, then
+    it is a note.
     """
-    *folders, name = path.casefold().split("/")
+    *above, name = path.casefold().split("/")
+    folders = list(map(folder_name, above))
     declared = slug(next(texts_of(frontmatter["type"]), "")) if "type" in frontmatter else ""
     if "meetings" in folders:
         return "meeting", declared
@@ -329,10 +337,28 @@ def is_folder_page(path: str) -> bool:
     return stem_of(path).casefold() in _FOLDER_PAGES
 
 
+_ID_OF_NOTION = re.compile(r"(?<=\S) [0-9a-f]{32}\Z")
+_BEFORE_NAME = re.compile(r"[\W\d_]+(?=[^\W\d_])")
+
+
 def page_name(path: str) -> str:
-    """Return the name that a path gives its page: the stem of the file, or the folder's name."""
+    """Return the name that a path gives its page: the stem of the file, or the folder's name.
+
+    Without the id that Notion adds when it exports a page.
+    """
     folder = path.rpartition("/")[0].rpartition("/")[2]
-    return folder if folder and is_folder_page(path) else stem_of(path)
+    name = folder if folder and is_folder_page(path) else stem_of(path)
+    return _ID_OF_NOTION.sub("", name)
+
+
+@lru_cache(maxsize=4096)
+def folder_name(folder: str) -> str:
+    """Return the name of a folder in small letters, without what only orders or decorates it.
+
+    That is `projects` for `01 Projects`, `1_Projects` and `🎯 Projects`.
+    """
+    name = _ID_OF_NOTION.sub("", folder.casefold())
+    return _BEFORE_NAME.sub("", name, count=1) if not name[:1].isalpha() else name
 
 
 def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:

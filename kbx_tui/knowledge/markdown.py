@@ -47,12 +47,14 @@ EMPHASIS = (
     re.compile(r"(?<!`)`([^`\n]{1,500})`(?!`)"),
 )
 
+_LINK_TITLE = r"(?:[ \t]+(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|\([^()\n]{0,200}\)))?"
+
 _INLINE_MARKUP = (  # each match is replaced by its group
     re.compile(r"!?\[\[([^\[\]\n|]{1,300})\]\]"),
     re.compile(r"!?\[\[[^\[\]\n|]{1,300}\|([^\[\]\n]{1,300})\]\]"),
     re.compile(
         r"!?\[([^\[\]\n]{0,500})\]"
-        r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,1000}(?:\s+\"[^\"\n]{0,200}\")?\)"
+        rf"\((?:[^()\s]|\([^()\s]{{0,200}}\)){{0,1000}}{_LINK_TITLE}\)"
     ),
     re.compile(r"!?\[([^\[\]\n]{1,500})\]\[[^\[\]\n]{0,200}\]"),
     *EMPHASIS,
@@ -78,13 +80,16 @@ def strip_markup(text: str) -> str:
 
 
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript|obsidian):", re.I)
+_ELSEWHERE = re.compile(r"[a-z](?:[a-z0-9+.-]*://|[a-z0-9+.-]+:)|:/|//", re.I)
+"""An address with a scheme or a host, or `:/` and an id, as Joplin writes it."""
 
 _LINK = re.compile(
     CODE_SPAN + r"|\[(?<!\\\[)(?:"
     r"\[(?P<target>[^\[\]\n|]{1,500})(?:\|(?P<label>[^\[\]\n]{0,500}))?\]\]"
     r"|(?P<text>[^\[\]\n]{0,500})(?<!\\)\]\("
     r"(?P<address><[^<>\n]{1,1000}>|(?:[^()\s<>]|\([^()\s]{0,200}\)){1,1000})"
-    r"(?:[ \t]+\"[^\"\n]{0,200}\")?\))"
+    + _LINK_TITLE
+    + r"\))"
 )
 _OF_VAULT = re.compile(r"\s*dendron://[^/\s]{1,200}/")
 _IN_DELIMITER_ROW = frozenset("|-: \t>")
@@ -170,8 +175,8 @@ def split_target(target: str) -> tuple[str, str]:
 
 def local_address(address: str) -> tuple[str, str]:
     address = address.removeprefix("<").removesuffix(">")
-    if EXTERNAL.match(address) or address.startswith("//") or "${" in address:
-        return "", ""  # the last is a placeholder
+    if _ELSEWHERE.match(address) or "${" in address:
+        return "", ""  # the latter is a placeholder
     page, _, part = address.partition("#")  # split before decoding: `%23` is part of a name
     page = page.partition("?")[0]
     page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
@@ -452,7 +457,20 @@ def atx_text(line: str) -> str:
     return _heading_text(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
 
 
+_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]{0,200}\}$")
+"""The id and classes of a heading: `{#setup .wide}`, or `{: #setup }` in Python-Markdown."""
+_CODE_OR_TAG = re.compile(
+    r"(`[^`\n]{0,500}`)|</?(?:a|b|big|br|center|em|font|i|img|kbd|mark|small|span|strong|sub|sup|u)"
+    r"(?![\w-])[^<>\n]{0,500}>",
+    re.IGNORECASE,
+)
+
+
 def _heading_text(text: str) -> str:
+    if "{" in text:
+        text = _ATTRIBUTES.sub("", text)
+    if "<" in text:
+        text = _CODE_OR_TAG.sub(r"\1", text).strip()
     return without_entities(strip_markup(text))
 
 

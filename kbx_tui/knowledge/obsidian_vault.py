@@ -10,8 +10,10 @@ import os
 import posixpath
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -95,6 +97,7 @@ def _path(folder: str, value: object) -> str:
 
 
 _DOTS = re.compile(r"(?:\.{1,2}/)+")
+_NUMBER = re.compile(r"\d{8,14}(?=[ _-].*\.md\Z)")
 
 
 class FileLookup:
@@ -103,7 +106,7 @@ class FileLookup:
     A link is tried in turn as a path from the folder of the note (`./x`, `../x`), as a path from
     the root of the base, and as the end of a path, first of files below the folder of the note; of
     several, the shortest path is taken. Letter case is ignored; a name without an extension means a
-    note.
+    note, and digits alone mean the note whose name begins with them: `202603171015 Cold frames`.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -126,7 +129,7 @@ class FileLookup:
         name = wanted.rpartition("/")[2]
         named = self._by_name.get(name) if "." in name else None
         if named is None:
-            wanted, named = f"{wanted}.md", self._by_name.get(f"{name}.md", [])
+            wanted, named = f"{wanted}.md", self._by_name.get(f"{name}.md") or self._numbered(name)
         if not (name and named):
             return []
         if len(named) == 1 and "/" not in page:
@@ -153,6 +156,18 @@ class FileLookup:
             return not is_below, len(path), not is_as_written, path
 
         return exact + sorted(others, key=rank)
+
+    def _numbered(self, name: str) -> list[str]:
+        return self._by_number.get(name, []) if name.isdecimal() else []
+
+    @cached_property
+    def _by_number(self) -> Mapping[str, list[str]]:
+        """The paths of the notes whose names begin with a number of eight digits or more, by it."""
+        found = defaultdict[str, list[str]](list)
+        for name, paths in self._by_name.items():
+            if number := _NUMBER.match(name):
+                found[number[0]] += paths
+        return found
 
 
 def file_name_of(page: str) -> str:

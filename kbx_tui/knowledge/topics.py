@@ -14,7 +14,15 @@ from typing import Any
 
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.entity_names import EntityResolver, is_common_word
-from kbx_tui.knowledge.fields import EMAIL, TAG, attendees_of, given_name_first, stem_of
+from kbx_tui.knowledge.fields import (
+    EMAIL,
+    FOREIGN_ATTENDEE_KEYS,
+    TAG,
+    attendees_of,
+    folder_name,
+    given_name_first,
+    stem_of,
+)
 from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.languages import plural, singular
 from kbx_tui.knowledge.markdown import property_link_targets, split_target
@@ -27,12 +35,10 @@ PROPOSED_TAG, PROPOSED_HUB, PROPOSED_NAME = 3, 5, 2
 """Number of notes that have a tag, that link to a note, and that name someone in a property, to
 propose the tag, note or person as an entity."""
 
-PEOPLE_PROPERTIES = frozenset(
-    {
-        "assignee", "assignees", "attendee", "attendees", "author", "authors", "participants",
-        "people", "person", "with",
-    }
-)  # fmt: skip
+PEOPLE_PROPERTIES = frozenset(map(fold, FOREIGN_ATTENDEE_KEYS)) | {
+    "assignee", "assignees", "attendee", "attendees", "author", "authors", "participants", "people",
+    "person", "with",
+}  # fmt: skip
 _NOBODY = frozenset(
     {
         "all", "anonymous", "everybody", "everyone", "me", "myself", "n a", "none", "others",
@@ -46,13 +52,14 @@ TOPIC_FOLDERS = {
     for kind, folders in {
         "person": "contacts persons personen kontakte leute menschen personnes gens personas"
         " contactos pessoas contatos persone contatti personer люди контакты"
-        " 人物 人 人脈 連絡先 联系人",
+        " 人物 人 人脈 連絡先 联系人 characters npcs npc pnj nsc personajes personnages personaggi",
         "project": "projekte projets proyectos projetos progetti projekt проекты プロジェクト 项目",
         "book": "books bücher livres libros livros libri boeken böcker книги 本 书",
         "company": "companies firmen unternehmen entreprises empresas aziende компании 会社 公司",
         "client": "clients kunden clientes clienti клиенты 顧客 客户",
         "customer": "customers",
-        "place": "places orte lieux lugares luoghi места 場所 地点",
+        "faction": "factions guilds fraktionen facciones fazioni",
+        "place": "places locations orte lieux lugares luoghi места 場所 地点",
         "topic": "topics themen sujets temas argomenti темы",
     }.items()
     for folder in folders.split()
@@ -65,6 +72,15 @@ _ORDER = ("person", TAG, "hub", "map")
 EXAMPLES_KEPT = 12
 
 _MAPS = frozenset({"moc", "map of content", "maps of content"})
+
+_NO_TOPICS = frozenset(
+    {
+        REDACTED, "active", "archive", "archived", "doing", "done", "draft", "evergreen", "inbox",
+        "in progress", "maybe", "next", "next action", "seedling", "someday", "status", "task",
+        "tasks", "to do", "to read", "todo", "unread", "urgent", "waiting", "waiting for", "wip",
+    }
+)  # fmt: skip
+"""Tags that say what becomes of a note or task, not what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +198,7 @@ class Topics:
         """
         properties = [name for name in sorted(PEOPLE_PROPERTIES) if self._linked_by(name)]
         in_folders = {note.path.rpartition("/")[0] for note in self._notes}
-        folders = sorted(
-            folder for folder in in_folders if folder.rpartition("/")[2].casefold() in TOPIC_FOLDERS
-        )
+        folders = sorted(folder for folder in in_folders if _last_folder(folder) in TOPIC_FOLDERS)
         rules = TopicRules(
             tags=0 if "tags" in chosen else PROPOSED_TAG,
             hubs=0 if "hubs" in chosen else PROPOSED_HUB,
@@ -246,7 +260,7 @@ class Topics:
                 yield name, "person", "", ()
         for folder in rules.folders:
             place = folder.strip("/").casefold().removeprefix(f"{MEMORY}/")
-            last = place.rpartition("/")[2]
+            last = _last_folder(place)
             for note in self._notes:
                 if note.path.casefold().removeprefix(f"{MEMORY}/").startswith(f"{place}/"):
                     kinds.setdefault(note.path, TOPIC_FOLDERS.get(last, singular(last)))
@@ -275,14 +289,12 @@ class Topics:
         written: dict[str, str] = {}
         counts: Counter[str] = Counter()
         for note in self._notes:
-            tags = {
-                part
-                for tag in note.tags
-                for part in tag_and_above(tag)
-                if tag_and_above(tag)[-1].casefold() != REDACTED  # a redaction mark
-            }
+            tags = {part for tag in note.tags for part in tag_and_above(tag)}
             counts.update({written.setdefault(tag.casefold(), tag) for tag in sorted(tags)})
-        return counts
+        tops = {tag: tag_and_above(tag)[-1] for tag in counts}
+        return Counter(
+            {tag: counts[tag] for tag in counts if name_key(tops[tag]) not in _NO_TOPICS}
+        )
 
     def _people(self, least: int, known: Sequence[Entity]) -> Iterator[str]:
         """Yield the people named in `least` notes or more, without those `known`; 0 yields none.
@@ -328,6 +340,10 @@ class Topics:
 
     def _find(self, page: str, source: str) -> str:
         return self._files.find(page, source) or self._named.get(name_key(page), "")
+
+
+def _last_folder(path: str) -> str:
+    return folder_name(path.rpartition("/")[2])
 
 
 def _plainly_named(note: NoteOutline) -> Iterator[Attendee]:

@@ -283,17 +283,23 @@ class Destinations:
         return max(candidates, key=rank)
 
 
+_SITE_FILES = ("static", "public")
+"""Folders that a web site is served with from its root: of Hugo and Docusaurus, of VitePress."""
+
+
 def places_of(page: str, source: str) -> Iterator[str]:
     """Yield the paths from the root that a path in a document may mean, the likeliest first.
 
     A path is one from the folder of the document, else from the root. One with a leading slash is
-    from the root or, as in the sources of web sites, from a folder above the document.
+    from the root or, as in the sources of web sites, from a folder above the document or the one
+    for other files in it.
     """
     folder = posixpath.dirname(source)
     starts: Iterable[str] = (folder, "")
     if page.startswith("/"):
         names = folder.split("/") if folder else []
-        starts = ("/".join(names[:count]) for count in range(len(names) + 1))
+        above = ["/".join(names[:count]) for count in range(len(names) + 1)]
+        starts = [posixpath.join(each, kept) for kept in ("", *_SITE_FILES) for each in above]
     for start in starts:
         yield posixpath.normpath(posixpath.join(start, page.lstrip("/")))
 
@@ -302,12 +308,12 @@ def _whole_paths(spellings: Iterable[str], source: str) -> list[str]:
     return [f"/{place}" for each in spellings for place in places_of(each, source)]
 
 
-_ID = re.compile(r"(?:\b(?:id|name)=[\"']?|\{#)([\w.:-]{1,200})", re.IGNORECASE)
+_ID = re.compile(r"(?:\b(?:id|name)=[\"']?|\{[^{}#\n]{0,100}#)([\w.:-]{1,200})", re.IGNORECASE)
 _HEADING = re.compile(
     r"^[ \t>]*#{1,6}[ \t]+([^\n]*)|<h[1-6][^<>]*>(.{0,1000}?)</h[1-6]>", re.M | re.S
 )
 _BLOCK = re.compile(r"(?:^|\s)\^([\w-]{1,200})[ \t]*$", re.MULTILINE)
-_MARKUP = re.compile(r"<[^<>\n]*>|\{#[^{}\n]*\}")
+_MARKUP = re.compile(r"<[^<>\n]*>|\{:?[ \t]*[#.][^{}\n]*\}")
 _REPEATED = re.compile(r"-\d+\Z")
 
 
@@ -351,5 +357,7 @@ def part_line(body: str, body_line: int, part: str) -> int:
         found = re.search(rf"(?:^|\s){re.escape(part)}[ \t]*$", body, re.MULTILINE | re.IGNORECASE)
         return body_line + body.count("\n", 0, found.end()) if found else 0
     key = part_key(unquote(part.rpartition("#")[2]))
-    meant = (heading for heading in headings(body) if key and part_key(heading.text) == key)
-    return next((body_line + heading.line for heading in meant), 0)
+    lines = [each.line for each in headings(body) if key and part_key(each.text) == key]
+    ids = (match for match in _ID.finditer(body) if key and part_key(match[1]) == key)
+    lines += [body.count("\n", 0, match.start()) for match in ids]
+    return body_line + lines[0] if lines else 0

@@ -45,11 +45,22 @@ NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
     r"|cannot|without|[a-z]+n['’]t)\b"
 )
+_EXCEPTIONS = (
+    r"\b(?:except|excluding|other than|apart from|außer|(?:all|every\w*|any\w*) but(?! also))\b"
+)
+_EXCEPT = re.compile(f"(?i){_EXCEPTIONS}")
+_ONLY = re.compile(r"(?i)\b(?:only|solely|exclusively|nur|ausschließlich)\b")
 _DENIAL = re.compile(
     NEGATION.pattern + r"|\b(?:unable to|(?:fail|refuse)(?:s|d|ed)? to|no longer able to"
-    r"|(?:stop(?:s|ped)?|quits?|ceased?|(?:gave|gives?|given) up)(?= \w+ing\b))"
+    r"|(?:stop(?:s|ped)?|quits?|ceased?|(?:gave|gives?|given) up)(?= \w+ing\b)"
+    rf"|(?:kein(?:e[mnrs]?)?|nicht|niemals|ohne|geen|niet)\b)|{_EXCEPTIONS}"
 )
-"""Negation, also by the meaning of a verb: `unable to attend`, `stopped smoking`."""
+"""Negation, also by the meaning of words: `unable to attend`, `stopped smoking`, `except Fridays`;
+in German and Dutch too."""
+_BOUND = re.compile(
+    r"(?i)\b(?:(?P<end>until|till|through|bis)|from|since|starting|as of|ab|seit)(?: on| the)*\s+\Z"
+)
+"""What is before a time that ends or begins something."""
 _STATE = re.compile(r"(?i)\b(on|in|off) (hold|progress|track|time|call|office|person)\b")
 _SWITCHED = re.compile(r"(?i)(?<!day )(?<!days )\b(?:on|off)\b(?! \w)")
 """A state at the end of a clause, unlike in `on Mondays` and `her day off`."""
@@ -75,6 +86,16 @@ class Claims:
         return numbers_and_dates.find_temporal_expressions(self.text)
 
     @cached_property
+    def bounds(self) -> dict[bool, str]:
+        """The times at which something ends (True) or begins, with the word before them."""
+        befores = ((time, _BOUND.search(self.text, 0, time.start)) for time in self.times)
+        return {
+            bool(before["end"]): self.text[before.start() : time.end]
+            for time, before in befores
+            if before
+        }
+
+    @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         dates = [(time.start, time.end) for time in self.times]
         return numbers_and_dates.find_quantities(self.text, dates)
@@ -89,7 +110,15 @@ class Claims:
 
     @cached_property
     def denied(self) -> dict[str, str]:
-        return _denied(self.text)
+        return _words_after(_DENIAL, self.text)
+
+    @cached_property
+    def excepted(self) -> dict[str, str]:
+        return _words_after(_EXCEPT, self.text)
+
+    @cached_property
+    def sole(self) -> dict[str, str]:
+        return _words_after(_ONLY, self.text)
 
     @cached_property
     def words(self) -> dict[str, str]:
@@ -120,7 +149,11 @@ claims_of = lru_cache(maxsize=65536)(Claims)
 
 def _dates(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = numbers_and_dates.differing_times(left.times, right.times)
-    return [Conflict("date", _listed(ours), _listed(theirs))] if ours and theirs else []
+    if ours and theirs:
+        return [Conflict("date", _listed(ours), _listed(theirs))]
+    if left.bounds and right.bounds and left.bounds.keys().isdisjoint(right.bounds):
+        return [Conflict("date", *(", ".join(side.bounds.values()) for side in (left, right)))]
+    return []
 
 
 def _numbers(left: Claims, right: Claims) -> list[Conflict]:
@@ -173,14 +206,22 @@ def _affirms(claims: Claims, stem: str) -> bool:
     return stem in claims.word_by_stem and stem not in claims.denied
 
 
-def _denied(text: str) -> dict[str, str]:
-    denied = {}
-    for match in _DENIAL.finditer(text):
+def _words_after(marks: re.Pattern[str], text: str) -> dict[str, str]:
+    """Return the stems of the words that follow such marks, each with the mark and word."""
+    found = {}
+    for match in marks.finditer(text):
         for word in _WORD.finditer(text, match.end()):
             if fold(word.group()) not in FUNCTION_WORDS:
-                denied[stem(fold(word.group()))] = text[match.start() : word.end()]
+                found[stem(fold(word.group()))] = text[match.start() : word.end()]
                 break
-    return denied
+    return found
+
+
+def _exceptions(left: Claims, right: Claims) -> list[Conflict]:
+    """Return what is the only one in one text, and the only exception in the other."""
+    ours = left.sole.keys() & right.excepted.keys() | left.excepted.keys() & right.sole.keys()
+    one, other = left.sole | left.excepted, right.sole | right.excepted
+    return [Conflict("value", one[word], other[word]) for word in sorted(ours)]
 
 
 def _opposites(left: Claims, right: Claims) -> list[Conflict]:
@@ -212,7 +253,7 @@ def _is_negated(word: str, plain: str) -> bool:
     return word.endswith("less") and plain == word.removesuffix("less") + "ful"
 
 
-_GUARDS = (_dates, _numbers, _frequencies, _names, _negation, _opposites)
+_GUARDS = (_dates, _numbers, _frequencies, _exceptions, _names, _negation, _opposites)
 
 
 def _listed(parts: Iterable[ProperName | Quantity | TemporalExpression]) -> str:

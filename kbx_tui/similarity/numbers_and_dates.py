@@ -62,6 +62,7 @@ _WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z])
 _IN_DIGITS = re.compile(rf"(?x){_DIGITS}")
 _NUMBER = re.compile(rf"(?x){_DIGITS} | {_WORDS}")
 _LETTERS = re.compile("[a-z]+")
+_WORD_AFTER = re.compile(r"\s*([a-zA-Z]+|%|[$€£])")
 
 
 CONVERTED, ROUGH = Decimal("0.01"), Decimal("0.1")
@@ -169,10 +170,14 @@ def _from_digits(match: re.Match[str]) -> Quantity | None:
         return Quantity(value, Decimal(1), "ordinal", match.string[start:end], start, end)
     after = (match["after"] or "").lower()
     if after in _SCALES:
-        value, end, after = value.scaleb(_SCALES[after]), match.end(), ""
+        value, end = value.scaleb(_SCALES[after]), match.end()
+        following = _WORD_AFTER.match(match.string, end)
+        after, unit_end = (following[1].lower(), following.end()) if following else ("", end)
+    else:
+        unit_end = match.end()
     measure, size = _UNITS.get(match["before"] or "") or _unit(after)
     if measure and after and _unit(after)[0]:
-        end = match.end()
+        end = unit_end
     start = match.start()
     return Quantity(value, Decimal(size), measure, match.string[start:end], start, end)
 

@@ -56,7 +56,7 @@ _MONTH, _FOREIGN_MONTH = (
 _MONTH_NUMBER, _DAY_NUMBER = r"(?P<month>0[1-9]|1[0-2])", r"(?P<day>0[1-9]|[12]\d|3[01])"
 _DAY, _FROM_DAY = (rf"(?P<{name}>\d{{1,2}})(?:st|nd|rd|th)?" for name in ("day", "from_day"))
 _ORDINAL = rf"(?P<day>{'|'.join(sorted(_DAYS, key=len, reverse=True))})".replace("-", "[ -]")
-_TO = r"\s*(?:-|–|to)\s*"
+_TO, _WEEK_NUMBER = r"\s*(?:-|–|to)\s*", r"0?[1-9]|[1-4]\d|5[0-3]"
 WEEKDAYS = "|".join(WEEKDAY_NUMBERS)
 _FORMS = {
     "2026-03-17": rf"{_YEAR}-{_MONTH_NUMBER}-{_DAY_NUMBER}",
@@ -75,6 +75,8 @@ _FORMS = {
     "first quarter of 2026": r"(?P<quarter>first|second|third|fourth)\s+quarter"
     rf"(?:\s+of)?(?:[\s/-]*{_YEAR})?",
     "2026 Q1": rf"{_YEAR}[\s-]?(?P<quarter>q[1-4])",
+    "week 12 of 2026, KW 12": rf"(?:calendar\s+)?(?:week|kw)\s*(?P<week>{_WEEK_NUMBER})"
+    rf"(?:[\s,/-]+(?:of\s+)?{_YEAR})?",
     "March": rf"(?P<month>{'|'.join(MONTH_NAMES)})",
     "2026": _YEAR,
 }
@@ -128,6 +130,8 @@ class DateWords:
     year: int | None = None
     months: tuple[int, int] = (1, 12)
     days: tuple[int, int] | None = None
+    week: int | None = None
+    """Number of an ISO week."""
     is_bare: bool = False
     """Whether it is a month, quarter or year alone, which may not be meant as a date."""
 
@@ -136,6 +140,9 @@ class DateWords:
         if self.relative is not None:
             return self.relative
         year = self.year or year
+        if self.week is not None:
+            monday = week_of(date(year, 1, 4))[0] + 7 * (self.week - 1) * DAY
+            return monday, monday + 6 * DAY
         if self.days is None:
             return month_days(year, *self.months)
         try:
@@ -193,7 +200,8 @@ def _date_words(match: re.Match[str], groups: dict[str, str], today: date) -> Da
         year=int(groups["year"]) if "year" in groups else None,
         months=months,
         days=(_day_number(groups.get("from_day", day)), _day_number(day)) if day else None,
-        is_bare=len(groups) == 1,
+        week=int(groups["week"]) if "week" in groups else None,
+        is_bare=len(groups) == 1 and "week" not in groups,
     )
 
 

@@ -17,7 +17,8 @@ FILES = {
     "Daily/17.03.2026.md": "Met [[ann lee|Ann]] about [[Helix#Costs]]. #work/helix\n",
     "people/Ann Lee.md": "---\naliases: A, Annie\nemail: ann@example.com\n---\n# Ann Lee\n",
     "Work/Ann Lee.md": "# Interview with Ann\n",
-    "Work/Helix.md": "---\naliases: [Twisted]\ntags: [area/topic]\n---\n## Costs\n1\n\nx ^b1\n",
+    "Work/Helix.md": "---\naliases: [Twisted, Long ladder]\ntags: [area/topic]\n---\n"
+    "## Costs\n1\n\nx ^b1\n",
     "Work/Mail.md": "Write to ann@example.com, [the plan](../Work/Helix.md#costs).\n",
 }
 
@@ -62,6 +63,12 @@ def test_links_lead_where_obsidian_leads(vault: KnowledgeBase) -> None:
     assert path("Annie", "Work/Mail.md") == ("people/Ann Lee.md", 0)
     assert path("Twisted#Costs", "Work/Mail.md") == ("Work/Helix.md", 5)
     assert vault.links.follow("Daily", "Work/Mail.md") is None
+
+
+def test_a_note_comes_first_for_each_of_its_aliases(vault: KnowledgeBase) -> None:
+    for alias in ("twisted", "long ladder"):
+        first = vault.search(alias, fast=True).results[0]
+        assert (first.path, first.score) == ("Work/Helix.md", 1.0)
 
 
 def test_a_daily_note_has_the_date_of_its_name(vault: KnowledgeBase) -> None:

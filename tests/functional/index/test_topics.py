@@ -126,6 +126,8 @@ def test_names_that_recur_in_properties_are_proposed_as_people(tmp_path: Path) -
         "people: Rosa Diaz; Ida",
         "people: Rosa Diaz\nauthor: Novak, Eva and Berg, Jon",
         "author: Lin\nstatus: Ida Holm",
+        "présents: [Zoé Petit, Ida]",
+        "Teilnehmer: Zoé Petit und Ida",
     )
     files = {
         f"n{number}.md": f"---\n{head}\n---\nText {number}\n" for number, head in enumerate(heads)
@@ -134,6 +136,7 @@ def test_names_that_recur_in_properties_are_proposed_as_people(tmp_path: Path) -
         proposal = kb.entities.proposal()
         assert dict(proposal.examples["people"]) == {
             "Rosa Diaz": 3, "Eva Novak": 2, "Ida Holm": 2, "Jon Berg": 2, "Tim Ek": 2,
+            "Zoé Petit": 2,
         }  # fmt: skip
         assert proposal.settings == {"names": 2}
         kb.entities.use(proposal)
@@ -155,18 +158,23 @@ def test_people_in_inline_fields_are_proposed(tmp_path: Path) -> None:
         assert from_files.lines(9) == ["people: Bo Lind 2, Ida Moss"]
 
 
-def test_folders_of_people_are_known_in_several_languages(tmp_path: Path) -> None:
+def test_folders_of_topics_are_known_in_several_languages(tmp_path: Path) -> None:
     files = {
         "Notizen/Personen/Uwe Falk.md": "Segler.\n",
         "人物/山本花子.md": "船長。\n",
         "Заметки/Люди/Вера Белова.md": "Штурман.\n",
-        "Libros/La boya.md": "Una novela.\n",
+        "30 Libros/La boya.md": "Una novela.\n",
+        "PNJ/Berthe.md": "Sorcière. #todo #status/wip #roman\n",
+        "Locations/The ford.md": "#todo #status/wip #roman\n",
+        "Factions/Wreckers.md": "#todo #status/wip #roman\n",
     }
     with KnowledgeBase(index_vault(tmp_path / "base", files, fast=True)) as kb:
         proposal = kb.entities.proposal()
-    assert proposal.counts == {"people": 3, "books": 1}
+    kinds = {"people": 4, "tags": 1, "books": 1, "factions": 1, "places": 1}
+    assert proposal.counts == kinds
+    assert proposal.examples["tags"] == [("#roman", 3)]  # others say what becomes of a note
     assert {name for name, _ in proposal.examples["people"]} == {
-        "Uwe Falk", "山本花子", "Вера Белова",
+        "Uwe Falk", "山本花子", "Вера Белова", "Berthe",
     }  # fmt: skip
 
 

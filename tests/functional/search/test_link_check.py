@@ -19,6 +19,18 @@ HANDBOOK = {
     "docs/crew/README.md": "# The crew\n\n## On duty\n\n[me](./#on-duty) [up](../) [up](./..)\n",
     "docs/crew/rota.md": "# Rota\n\n[crew](../crew) [[toc]] [[_TOC_]]\n",
 }
+SITE = {
+    "content/start.md": "# Start {#top-of-it .wide}\n\n[a](/pic/hull.png) [b](oars.md 'The oars') "
+    "[c](oars.md#spare-ones (Spare)) [d](message:%3Cx@y%3E) [e](:/0a1b2c3d4e5f)\n\n"
+    "## Hull {: #the-hull }\n\n[f](#the-hull) [g](#top-of-it)\n",
+    "content/oars.md": "## Oars <a name='spare-ones'></a>\n",
+    "static/pic/hull.png": "",
+}
+SLIPS = {
+    "202406041030 Bilge pumps.md": "[[202406051200]] [[20240606|rope]] [[202406051200 Keels]]\n",
+    "slips/202406051200 Keels.md": "See [[202406041030]].\n",
+    "slips/20240606_rope.md": "",
+}
 NO_LINKS = {
     "template.md": "[[{{title}}]] [[<% tp.file.title %>]] [a]({{ site.url }}/x)\n"
     "[b]({% link y %})\n",
@@ -39,7 +51,11 @@ def check(root: Path) -> list[tuple[str, int, str]]:
         return [(link.target, link.line, link.kind) for link in kb.links.check()]
 
 
-@pytest.mark.parametrize("files", [HANDBOOK, NO_LINKS], ids=["handbook", "no-links"])
+@pytest.mark.parametrize(
+    "files",
+    [HANDBOOK, SITE, SLIPS, NO_LINKS],
+    ids=["handbook", "site", "numbered-slips", "no-links"],
+)
 def test_what_exists_or_is_not_a_link_is_not_reported(
     tmp_path: Path, files: dict[str, str]
 ) -> None:

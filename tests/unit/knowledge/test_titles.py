@@ -68,6 +68,11 @@ def test_a_heading_is_the_title_only_where_it_opens_a_note(text: str, expected: 
         ("2025_06_04.md", "- Two hives\n", "2025_06_04"),
         ("hives/README.md", "Text.\n", "hives"),
         ("README.md", "Text.\n", "README"),
+        ("Hives 0123456789abcdef0123456789abcdef.md", "Two.\n", "Hives"),
+        ("a.md", "# Hives {#hives .wide}\n", "Hives"),
+        ("a.md", "Hives {: #hives }\n=====\n", "Hives"),
+        ("a.md", "# <center>Two <b>hives</b></center>\n", "Two hives"),
+        ("a.md", "# The `<b>` tag and List<int>\n", "The <b> tag and List<int>"),
     ],
 )
 def test_titles_outside_vaults(path: str, text: str, expected: str) -> None:
@@ -85,6 +90,10 @@ def test_titles_outside_vaults(path: str, text: str, expected: str) -> None:
         ("teams/harbour/rota.md", "note", "rota"),
         ("teams/notes/index.md", "note", "notes"),
         ("teams/harbour.md", "team", "Harbour"),
+        ("02 Teams/Harbour.md", "team", "Harbour"),
+        ("🎯_Projects/Blue Lagoon.md", "project", "Blue Lagoon"),
+        ("People 0123456789abcdef0123456789abcdef/Ada Ray.md", "person", "Ada Ray"),
+        ("2x people/Ada Ray.md", "note", "Ada Ray"),
     ],
 )
 def test_the_page_of_a_folder_is_that_of_an_entity_and_an_overview_is_none(

@@ -49,9 +49,17 @@ CONFLICTS = [
     ("the pond is shallow", "the pond is deep", "opposite", "shallow", "deep"),
     ("alerts: on", "alerts: off", "opposite", "on", "off"),
     ("it is on hold", "it is in progress", "opposite", "on-hold", "in-progress"),
+    ("a grant of 3 million GBP", "a grant of 3m EUR", "unit", "3 million GBP", "3m EUR"),
+    ("closed till 9 June", "closed from the 9 June", "date", "till 9 June", "from the 9 June"),
+    ("bis 2021 in Kiel", "seit 2021 in Kiel", "date", "bis 2021", "seit 2021"),
+    ("only eats trout", "eats all but trout", "negation", "trout", "all but trout"),
+    ("isst kein Brot", "isst Brot", "negation", "kein Brot", "Brot"),
 ]
 
 NO_CONFLICTS = [
+    ("a grant of 3m GBP", "a grant of £3 million"),
+    ("open from 2 June", "open from 2 June until 9 June"),
+    ("everyone except Ruth", "all but Ruth"),
     ("3 people were hired", "people were hired"),
     ("takes 72 hours", "takes 3 days"),
     ("grew by 0.44 percent", "grew by 0.4 %"),

@@ -85,6 +85,8 @@ def periods(dated: DatedQuery) -> list[str]:
         ("the last three weeks", "3 to 23 November 2026"),
         ("in the past year", "24 November 2025 to 23 November 2026"),
         ("17 and 18 March", "17 to 18 March 2026"),
+        ("week 12 of 2026", "16 to 22 March 2026"),
+        ("KW 1 2026", "29 December 2025 to 4 January 2026"),
         ("this may", "May 2026"),
         ("in may", "May 2026"),
         ("since 1 March until 5 March", "1 to 5 March 2026"),

@@ -55,6 +55,7 @@ def test_document_is_found_by_full_path_id_title_or_date(
     [
         ("adr/ADR-0031.md", ("ADR-0031", "adr-0031", "ADR 0031")),
         ("adr/ADR-0031-use-queues.md", ("ADR-0031", "adr 31", "ADR31", "adr-0031 use queues")),
+        ("doc/adrs/0031-use-queues.md", ("0031", "ADR-31", "adr 0031", "0031-use-queues")),
         ("papers/Lindqvist2019-sea.md", ("Lindqvist2019-sea", "lindqvist2019 sea")),
         ("zk/202506041030.md", ("202506041030",)),
         ("メモ/だぢづ.md", ("だぢづ",)),

@@ -115,6 +115,12 @@ def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
     return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
 
 
+def contradict(left: str, right: str) -> bool:
+    """Return whether there is any conflict between two texts."""
+    ours, theirs = claims_of(left), claims_of(right)
+    return any(differ(ours, theirs) for differ in _GUARDS)
+
+
 claims_of = lru_cache(maxsize=65536)(Claims)
 
 

@@ -191,7 +191,7 @@ def _denied(text: str) -> dict[str, str]:
 
 def _opposites(left: Claims, right: Claims) -> list[Conflict]:
     found = [
-        Conflict("opposite", left.words[word], right.words[other])
+        (word, other)
         for word in left.opposable
         if word not in right.words
         for other in right.opposable
@@ -199,12 +199,16 @@ def _opposites(left: Claims, right: Claims) -> list[Conflict]:
     ]
     ours, theirs = left.words.keys() - right.words.keys(), right.words.keys() - left.words.keys()
     found += [
-        Conflict("opposite", left.words[word], right.words[other])
+        (word, other)
         for word in sorted(ours)
         for other in sorted(theirs)
         if _is_negated(word, other) or _is_negated(other, word)
     ]
-    return list(dict.fromkeys(found))
+    return [
+        Conflict("opposite", left.words[word], right.words[other])
+        for word, other in dict.fromkeys(found)
+        if (stem(word) in left.denied) == (stem(other) in right.denied)  # `not open` is `closed`
+    ]
 
 
 def _is_negated(word: str, plain: str) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import islice
-from operator import itemgetter
 from typing import NamedTuple
 from unicodedata import category
 
@@ -31,7 +30,7 @@ from kbx_tui.similarity.conflict_guard import (
     find_conflicts,
 )
 from kbx_tui.similarity.numbers_and_dates import Quantity
-from kbx_tui.similarity.word_order import is_exchanged, without_common_ends
+from kbx_tui.similarity.word_order import is_exchanged
 
 Probabilities = NDArray[np.float32]
 """Shape (4,), in the order of `LABELS`."""
@@ -122,8 +121,6 @@ _VALUES: frozenset[ConflictKind] = frozenset({"number", "unit", "date", "value"}
 """Kinds of conflicts with which texts hardly ever say the same."""
 _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 """Words that leave no room for another."""
-_ARTICLE = re.compile(r"(?:(?<!\S)(?:an?|An|[tT]he)|^\s*A)(?=\s)")
-"""Not the name in `Team A` or `A-levels`."""
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
 _AT_TIME = word_set("at on in")
 """Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
@@ -181,7 +178,8 @@ def judge(
         likely[:2] *= UNLIKELY
     likely /= likely.sum()
     chosen = int((COSTS @ likely).argmin())
-    if chosen < 2 and max(signals.cosine, signals.tokens, signals.spelling) < ALIKE:
+    likeness = max(signals.tokens, signals.spelling) if pair.shares_more_than_values else 0.0
+    if chosen < 2 and max(signals.cosine, likeness) < ALIKE:
         chosen = 3
     return pair.judgement(LABELS[chosen], round(float(likely[chosen]), 3))
 
@@ -280,6 +278,15 @@ class _Pair:
         return self.has_several_values or self.has_other_time
 
     @property
+    def shares_more_than_values(self) -> bool:
+        """Whether words in common say something, unlike the values in `onboarding takes 2 weeks`
+        and `notice period is 2 weeks`."""
+        claims = claims_of(self.left)
+        values = " ".join(one.written for one in (*claims.quantities, *claims.times))
+        ours, theirs = (analyse_words(text).content for text in (self.left, self.right))
+        return ours.isdisjoint(theirs) or not ours & theirs <= analyse_words(values).content
+
+    @property
     def excludes_another(self) -> bool:
         """Whether what is said leaves no room for another value."""
         return self.use.has_one_value or self.is_sole
@@ -295,7 +302,7 @@ class _Pair:
 
     @cached_property
     def has_equal_values(self) -> bool:
-        """Whether the texts only differ in the format of values and the spelling of words.
+        """Whether the texts only differ in the format of values and in abbreviations.
 
         False for texts longer than `MAX_WORDS`, and wherever that takes more than the words.
         """
@@ -306,7 +313,7 @@ class _Pair:
             and len(ours.quantities) == len(theirs.quantities)
             and all(map(_is_equal_quantity, ours.quantities, theirs.quantities))
             and _currencies(self.left) == _currencies(self.right)
-            and _is_spelt_alike(_without_formats(ours), _without_formats(theirs))
+            and _are_equal_words(_without_formats(ours), _without_formats(theirs))
         )
 
     @cached_property
@@ -432,13 +439,13 @@ def _currencies(text: str) -> list[str]:
     return [_CURRENCIES[word] for word in _CURRENCY.findall(fold(text)) if word in _CURRENCIES]
 
 
-def _without_formats(claims: Claims) -> list[tuple[str, bool]]:
-    """Return words, meaningful signs and marks of values in order, and which are capitalised.
+def _without_formats(claims: Claims) -> list[str]:
+    """Return words, meaningful signs and marks of values in order.
 
-    Without articles, currencies, other punctuation and a word before a time that may be left out.
+    Without currencies, other punctuation and a word before a time that may be left out.
     """
-    tokens = _TOKEN.findall(_ARTICLE.sub("", _with_marks(claims)))
-    found: list[tuple[str, bool]] = []
+    tokens = _TOKEN.findall(_with_marks(claims))
+    found: list[str] = []
     for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
         word = fold(token)
         is_left_out = (word in _AT_TIME and after == _TIME) or (
@@ -451,8 +458,7 @@ def _without_formats(claims: Claims) -> list[tuple[str, bool]]:
             continue
         if is_sign and not (word in _MEANINGFUL or category(token[0]) in _SYMBOLS):
             continue
-        parts = ABBREVIATIONS.get(word.removesuffix("'s"), word).split()
-        found += [(part, token[0].isupper()) for part in parts]
+        found += ABBREVIATIONS.get(word.removesuffix("'s"), word).split()
     return found
 
 
@@ -467,16 +473,10 @@ def _with_marks(claims: Claims) -> str:
     return "".join((*pieces, claims.text[end:]))
 
 
-def _is_spelt_alike(left: list[tuple[str, bool]], right: list[tuple[str, bool]]) -> bool:
-    """Return whether words are equal, apart from joints in a name: Red Hat, RedHat.
-
-    The legal form of a company may be missing in one of the texts.
-    """
-    forms = [[word for word, _ in side if word in _LEGAL_FORMS] for side in (left, right)]
-    if not all(forms):
+def _are_equal_words(left: list[str], right: list[str]) -> bool:
+    """Return whether words are equal; one text may leave out the legal form of a company."""
+    if _LEGAL_FORMS.isdisjoint(left) or _LEGAL_FORMS.isdisjoint(right):
         left, right = (
-            [one for one in side if one[0] not in _LEGAL_FORMS] for side in (left, right)
+            [word for word in side if word not in _LEGAL_FORMS] for side in (left, right)
         )
-    one, other = without_common_ends(left, right, key=itemgetter(0))
-    is_name = all(is_capital for _, is_capital in (*one, *other))
-    return is_name and "".join(word for word, _ in one) == "".join(word for word, _ in other)
+    return left == right

@@ -5,12 +5,9 @@ A score over words cannot see order: `A pays B` has all words of `B pays A`. Wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from kbx_tui.similarity.compared_words import word_set
-
-Item = TypeVar("Item")
 
 _JOINING = word_set("and or & plus with the a an")
 MOST_EXCHANGED = 24
@@ -34,12 +31,12 @@ def is_exchanged(ours: Sequence[str], theirs: Sequence[str]) -> bool:
 
 
 def without_common_ends(
-    left: Sequence[Item], right: Sequence[Item], key: Callable[[Item], object] = str
-) -> tuple[Sequence[Item], Sequence[Item]]:
+    left: Sequence[str], right: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str]]:
     shortest = min(len(left), len(right))
     start = end = 0
-    while start < shortest and key(left[start]) == key(right[start]):
+    while start < shortest and left[start] == right[start]:
         start += 1
-    while end < shortest - start and key(left[-1 - end]) == key(right[-1 - end]):
+    while end < shortest - start and left[-1 - end] == right[-1 - end]:
         end += 1
     return left[start : len(left) - end], right[start : len(right) - end]

@@ -83,6 +83,8 @@ NO_CONFLICTS = [
     ("World No. 2", "World number 2"),
     ("Tel: 070-555 01 44", "Reachable at 070 555 0144"),
     ("not at work on Mondays", "Monday is a day off"),
+    ("The shop is not open", "The shop is closed"),
+    ("the disk is not encrypted", "the disk is unencrypted"),
     ("prefers async Slack over email", "favours asynchronous communication via Slack"),
 ]
 

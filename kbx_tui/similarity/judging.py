@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import islice
@@ -29,7 +30,6 @@ from kbx_tui.similarity.conflict_guard import (
     claims_of,
     find_conflicts,
 )
-from kbx_tui.similarity.numbers_and_dates import Quantity
 from kbx_tui.similarity.word_order import is_exchanged
 
 Probabilities = NDArray[np.float32]
@@ -124,12 +124,6 @@ _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
 _AT_TIME = word_set("at on in")
 """Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
-_CURRENCIES = {
-    word: sign
-    for sign, words in {"$": "usd dollar dollars", "€": "eur euro euros", "£": "gbp"}.items()
-    for word in (sign, *words.split())
-}
-_CURRENCY = re.compile(r"[$€£]|[^\W\d_]+")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&@#-]+[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&@#]+[^\W_]+)*|\S")
 _TIME, _QUANTITY = "\x01", "\x02"
@@ -302,17 +296,11 @@ class _Pair:
 
     @cached_property
     def has_equal_values(self) -> bool:
-        """Whether the texts only differ in the format of values and in abbreviations.
-
-        False for texts longer than `MAX_WORDS`, and wherever that takes more than the words.
-        """
+        """Whether the texts only differ in the format of values and in abbreviations."""
         ours, theirs = claims_of(self.left), claims_of(self.right)
         return (
-            not (_is_long(self.left) or _is_long(self.right))
-            and _time_values(ours) == _time_values(theirs)
-            and len(ours.quantities) == len(theirs.quantities)
-            and all(map(_is_equal_quantity, ours.quantities, theirs.quantities))
-            and _currencies(self.left) == _currencies(self.right)
+            _time_values(ours) == _time_values(theirs)
+            and _amounts(ours) == _amounts(theirs)
             and _are_equal_words(_without_formats(ours), _without_formats(theirs))
         )
 
@@ -417,32 +405,20 @@ def _span(text: str, words: Sequence[re.Match[str]]) -> str:
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
-def _is_long(text: str) -> bool:
-    return next(islice(_WORD.finditer(text), MAX_WORDS, None), None) is not None
-
-
 def _time_values(claims: Claims) -> list[tuple[int | str, ...]]:
     """Return the values in the order of the text; `Fridays` are not one `Friday`."""
     times = sorted(claims.times, key=lambda time: (time.start, time.part))
     return [(time.part, time.value, time.written.lower().endswith("days")) for time in times]
 
 
-def _is_equal_quantity(one: Quantity, other: Quantity) -> bool:
-    """Return whether values are equal, not only rounded; currencies are compared apart."""
-    if one.measure == other.measure:
-        return one.value == other.value
-    is_money = {one.measure, other.measure} <= {"", "dollar", "euro", "pound"}
-    return is_money and "" in (one.measure, other.measure) and one.figure == other.figure
-
-
-def _currencies(text: str) -> list[str]:
-    return [_CURRENCIES[word] for word in _CURRENCY.findall(fold(text)) if word in _CURRENCIES]
+def _amounts(claims: Claims) -> list[tuple[str, Decimal]]:
+    return [(quantity.measure, quantity.value) for quantity in claims.quantities]
 
 
 def _without_formats(claims: Claims) -> list[str]:
     """Return words, meaningful signs and marks of values in order.
 
-    Without currencies, other punctuation and a word before a time that may be left out.
+    Without other punctuation and a word before a time that may be left out.
     """
     tokens = _TOKEN.findall(_with_marks(claims))
     found: list[str] = []
@@ -454,7 +430,7 @@ def _without_formats(claims: Claims) -> list[str]:
         is_range = word in ("-", "to") and {before, after} <= {_TIME, _QUANTITY}
         word = "-" if is_range else word
         is_sign = not (word[:1].isalnum() or word in (_TIME, _QUANTITY) or is_range)
-        if is_left_out or word in _CURRENCIES:
+        if is_left_out:
             continue
         if is_sign and not (word in _MEANINGFUL or category(token[0]) in _SYMBOLS):
             continue

@@ -55,7 +55,8 @@ _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 _DIGITS = r"""(?P<before>[$€£])?
     (?<![\w.])(?P<digits>
     -?\d+(?:,\d{3})+(?:\.\d+)? | -?\d{1,3}(?:[ ]\d{3})+(?!\w|\.\d) | -?\d+(?:\.\d+)?)
-    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
+    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[$€£](?!\d)|[a-zA-Z]+))?"""
+_AFTER_SCALE = re.compile(r"\s*([$€£](?!\d)|[a-zA-Z]+)")
 _NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
 _WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
     (?:[\s-]+(?P<unit>[a-zA-Z]+))?"""
@@ -169,10 +170,14 @@ def _from_digits(match: re.Match[str]) -> Quantity | None:
         return Quantity(value, Decimal(1), "ordinal", match.string[start:end], start, end)
     after = (match["after"] or "").lower()
     if after in _SCALES:
-        value, end, after = value.scaleb(_SCALES[after]), match.end(), ""
+        value, end = value.scaleb(_SCALES[after]), match.end()
+        unit = _AFTER_SCALE.match(match.string, end)  # `54k EUR`
+        after = unit[1].lower() if unit else ""
+    else:
+        unit = match
     measure, size = _UNITS.get(match["before"] or "") or _unit(after)
-    if measure and after and _unit(after)[0]:
-        end = match.end()
+    if unit and _unit(after)[0]:
+        end = unit.end()
     start = match.start()
     return Quantity(value, Decimal(size), measure, match.string[start:end], start, end)
 

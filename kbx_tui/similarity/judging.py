@@ -276,7 +276,9 @@ class _Pair:
         """Whether words in common say something, unlike the values in `onboarding takes 2 weeks`
         and `notice period is 2 weeks`."""
         claims = claims_of(self.left)
-        values = " ".join(one.written for one in (*claims.quantities, *claims.times))
+        values = " ".join(
+            [*(one.written for one in claims.quantities), *(one.written for one in claims.times)]
+        )
         ours, theirs = (analyse_words(text).content for text in (self.left, self.right))
         return ours.isdisjoint(theirs) or not ours & theirs <= analyse_words(values).content
 

@@ -60,8 +60,8 @@ class PairModel:
         if not pairs:
             return np.zeros((0, len(LABELS)), np.float32)
         texts = encodable([text for pair in pairs for text in pair])
-        encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)
-        words = [encoding.ids[:MAX_TOKENS] for encoding in encoded]
+        encode = self._tokenizer.encode  # one by one: threads take longer to start than to work
+        words = [encode(text, add_special_tokens=False).ids[:MAX_TOKENS] for text in texts]
         rows = [join_tokens(*two) for two in zip(words[::2], words[1::2], strict=True)]
         width = max(len(ids) for ids, _ in rows)
         ids, kinds = (np.zeros((len(rows), width), np.int64) for _ in range(2))

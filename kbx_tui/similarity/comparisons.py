@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
+from itertools import groupby, islice
 from typing import Any
 
 import msgspec
@@ -162,20 +163,24 @@ def top_nearest(texts: Iterable[SimilarityMatch]) -> tuple[SimilarityMatch, ...]
     return tuple(nlargest(NEAREST_REPORTED, texts, key=lambda text: text.score))
 
 
-def best_first(matches: Sequence[SimilarityMatch]) -> list[SimilarityMatch]:
-    """Return matches by score; on ties, those without a conflict first, then by path and line."""
-    return sorted(
-        matches,
-        key=lambda match: (-match.score, bool(match.conflicts), match.source_path, match.line),
-    )
+def best_first(matches: Iterable[SimilarityMatch]) -> Iterator[SimilarityMatch]:
+    """Yield matches by score; on ties, those without a conflict first, then by path and line.
+
+    Conflicts are looked for only on ties: in a large base many matches are listed, and few shown.
+    """
+    by_score = sorted(matches, key=lambda match: (-match.score, match.source_path, match.line))
+    for _, tied in groupby(by_score, key=lambda match: match.score):
+        ties = list(tied)
+        yield from ties if len(ties) == 1 else sorted(ties, key=lambda tie: bool(tie.conflicts))
 
 
-def shown_matches(matches: Sequence[SimilarityMatch], limit: int) -> tuple[SimilarityMatch, ...]:
+def shown_matches(matches: Iterable[SimilarityMatch], limit: int) -> tuple[SimilarityMatch, ...]:
     """Return the best `limit` matches; if none is similar, the best that is replaces the last."""
     ordered = best_first(matches)
-    shown = ordered[:limit]
+    shown = list(islice(ordered, limit))
     if not any(match.is_similar for match in shown):
-        shown[-1:] = [match for match in ordered[limit:] if match.is_similar][:1] or shown[-1:]
+        similar = (match for match in ordered if match.is_similar)
+        shown[-1:] = list(islice(similar, 1)) or shown[-1:]
     return tuple(shown)
 
 

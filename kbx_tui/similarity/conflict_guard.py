@@ -144,6 +144,12 @@ def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
     return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
 
 
+def contradict(left: str, right: str) -> bool:
+    """Return whether there is any conflict between two texts."""
+    ours, theirs = claims_of(left), claims_of(right)
+    return any(differ(ours, theirs) for differ in _GUARDS)
+
+
 claims_of = lru_cache(maxsize=65536)(Claims)
 
 
@@ -226,7 +232,7 @@ def _exceptions(left: Claims, right: Claims) -> list[Conflict]:
 
 def _opposites(left: Claims, right: Claims) -> list[Conflict]:
     found = [
-        Conflict("opposite", left.words[word], right.words[other])
+        (word, other)
         for word in left.opposable
         if word not in right.words
         for other in right.opposable
@@ -234,12 +240,16 @@ def _opposites(left: Claims, right: Claims) -> list[Conflict]:
     ]
     ours, theirs = left.words.keys() - right.words.keys(), right.words.keys() - left.words.keys()
     found += [
-        Conflict("opposite", left.words[word], right.words[other])
+        (word, other)
         for word in sorted(ours)
         for other in sorted(theirs)
         if _is_negated(word, other) or _is_negated(other, word)
     ]
-    return list(dict.fromkeys(found))
+    return [
+        Conflict("opposite", left.words[word], right.words[other])
+        for word, other in dict.fromkeys(found)
+        if (stem(word) in left.denied) == (stem(other) in right.denied)  # `not open` is `closed`
+    ]
 
 
 def _is_negated(word: str, plain: str) -> bool:

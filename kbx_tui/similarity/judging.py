@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import islice
-from operator import itemgetter
 from typing import NamedTuple
 from unicodedata import category
 
@@ -30,8 +30,7 @@ from kbx_tui.similarity.conflict_guard import (
     claims_of,
     find_conflicts,
 )
-from kbx_tui.similarity.numbers_and_dates import Quantity
-from kbx_tui.similarity.word_order import is_exchanged, without_common_ends
+from kbx_tui.similarity.word_order import is_exchanged
 
 Probabilities = NDArray[np.float32]
 """Shape (4,), in the order of `LABELS`."""
@@ -122,17 +121,9 @@ _VALUES: frozenset[ConflictKind] = frozenset({"number", "unit", "date", "value"}
 """Kinds of conflicts with which texts hardly ever say the same."""
 _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 """Words that leave no room for another."""
-_ARTICLE = re.compile(r"(?:(?<!\S)(?:an?|An|[tT]he)|^\s*A)(?=\s)")
-"""Not the name in `Team A` or `A-levels`."""
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
 _AT_TIME = word_set("at on in")
 """Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
-_CURRENCIES = {
-    word: sign
-    for sign, words in {"$": "usd dollar dollars", "€": "eur euro euros", "£": "gbp"}.items()
-    for word in (sign, *words.split())
-}
-_CURRENCY = re.compile(r"[$€£]|[^\W\d_]+")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&@#-]+[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&@#]+[^\W_]+)*|\S")
 _TIME, _QUANTITY = "\x01", "\x02"
@@ -181,7 +172,8 @@ def judge(
         likely[:2] *= UNLIKELY
     likely /= likely.sum()
     chosen = int((COSTS @ likely).argmin())
-    if chosen < 2 and max(signals.cosine, signals.tokens, signals.spelling) < ALIKE:
+    likeness = max(signals.tokens, signals.spelling) if pair.shares_more_than_values else 0.0
+    if chosen < 2 and max(signals.cosine, likeness) < ALIKE:
         chosen = 3
     return pair.judgement(LABELS[chosen], round(float(likely[chosen]), 3))
 
@@ -280,6 +272,17 @@ class _Pair:
         return self.has_several_values or self.has_other_time
 
     @property
+    def shares_more_than_values(self) -> bool:
+        """Whether words in common say something, unlike the values in `onboarding takes 2 weeks`
+        and `notice period is 2 weeks`."""
+        claims = claims_of(self.left)
+        values = " ".join(
+            [*(one.written for one in claims.quantities), *(one.written for one in claims.times)]
+        )
+        ours, theirs = (analyse_words(text).content for text in (self.left, self.right))
+        return ours.isdisjoint(theirs) or not ours & theirs <= analyse_words(values).content
+
+    @property
     def excludes_another(self) -> bool:
         """Whether what is said leaves no room for another value."""
         return self.use.has_one_value or self.is_sole
@@ -295,18 +298,12 @@ class _Pair:
 
     @cached_property
     def has_equal_values(self) -> bool:
-        """Whether the texts only differ in the format of values and the spelling of words.
-
-        False for texts longer than `MAX_WORDS`, and wherever that takes more than the words.
-        """
+        """Whether the texts only differ in the format of values and in abbreviations."""
         ours, theirs = claims_of(self.left), claims_of(self.right)
         return (
-            not (_is_long(self.left) or _is_long(self.right))
-            and _time_values(ours) == _time_values(theirs)
-            and len(ours.quantities) == len(theirs.quantities)
-            and all(map(_is_equal_quantity, ours.quantities, theirs.quantities))
-            and _currencies(self.left) == _currencies(self.right)
-            and _is_spelt_alike(_without_formats(ours), _without_formats(theirs))
+            _time_values(ours) == _time_values(theirs)
+            and _amounts(ours) == _amounts(theirs)
+            and _are_equal_words(_without_formats(ours), _without_formats(theirs))
         )
 
     @cached_property
@@ -410,35 +407,23 @@ def _span(text: str, words: Sequence[re.Match[str]]) -> str:
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
-def _is_long(text: str) -> bool:
-    return next(islice(_WORD.finditer(text), MAX_WORDS, None), None) is not None
-
-
 def _time_values(claims: Claims) -> list[tuple[int | str, ...]]:
     """Return the values in the order of the text; `Fridays` are not one `Friday`."""
     times = sorted(claims.times, key=lambda time: (time.start, time.part))
     return [(time.part, time.value, time.written.lower().endswith("days")) for time in times]
 
 
-def _is_equal_quantity(one: Quantity, other: Quantity) -> bool:
-    """Return whether values are equal, not only rounded; currencies are compared apart."""
-    if one.measure == other.measure:
-        return one.value == other.value
-    is_money = {one.measure, other.measure} <= {"", "dollar", "euro", "pound"}
-    return is_money and "" in (one.measure, other.measure) and one.figure == other.figure
+def _amounts(claims: Claims) -> list[tuple[str, Decimal]]:
+    return [(quantity.measure, quantity.value) for quantity in claims.quantities]
 
 
-def _currencies(text: str) -> list[str]:
-    return [_CURRENCIES[word] for word in _CURRENCY.findall(fold(text)) if word in _CURRENCIES]
+def _without_formats(claims: Claims) -> list[str]:
+    """Return words, meaningful signs and marks of values in order.
 
-
-def _without_formats(claims: Claims) -> list[tuple[str, bool]]:
-    """Return words, meaningful signs and marks of values in order, and which are capitalised.
-
-    Without articles, currencies, other punctuation and a word before a time that may be left out.
+    Without other punctuation and a word before a time that may be left out.
     """
-    tokens = _TOKEN.findall(_ARTICLE.sub("", _with_marks(claims)))
-    found: list[tuple[str, bool]] = []
+    tokens = _TOKEN.findall(_with_marks(claims))
+    found: list[str] = []
     for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
         word = fold(token)
         is_left_out = (word in _AT_TIME and after == _TIME) or (
@@ -447,12 +432,11 @@ def _without_formats(claims: Claims) -> list[tuple[str, bool]]:
         is_range = word in ("-", "to") and {before, after} <= {_TIME, _QUANTITY}
         word = "-" if is_range else word
         is_sign = not (word[:1].isalnum() or word in (_TIME, _QUANTITY) or is_range)
-        if is_left_out or word in _CURRENCIES:
+        if is_left_out:
             continue
         if is_sign and not (word in _MEANINGFUL or category(token[0]) in _SYMBOLS):
             continue
-        parts = ABBREVIATIONS.get(word.removesuffix("'s"), word).split()
-        found += [(part, token[0].isupper()) for part in parts]
+        found += ABBREVIATIONS.get(word.removesuffix("'s"), word).split()
     return found
 
 
@@ -467,16 +451,10 @@ def _with_marks(claims: Claims) -> str:
     return "".join((*pieces, claims.text[end:]))
 
 
-def _is_spelt_alike(left: list[tuple[str, bool]], right: list[tuple[str, bool]]) -> bool:
-    """Return whether words are equal, apart from joints in a name: Red Hat, RedHat.
-
-    The legal form of a company may be missing in one of the texts.
-    """
-    forms = [[word for word, _ in side if word in _LEGAL_FORMS] for side in (left, right)]
-    if not all(forms):
+def _are_equal_words(left: list[str], right: list[str]) -> bool:
+    """Return whether words are equal; one text may leave out the legal form of a company."""
+    if _LEGAL_FORMS.isdisjoint(left) or _LEGAL_FORMS.isdisjoint(right):
         left, right = (
-            [one for one in side if one[0] not in _LEGAL_FORMS] for side in (left, right)
+            [word for word in side if word not in _LEGAL_FORMS] for side in (left, right)
         )
-    one, other = without_common_ends(left, right, key=itemgetter(0))
-    is_name = all(is_capital for _, is_capital in (*one, *other))
-    return is_name and "".join(word for word, _ in one) == "".join(word for word, _ in other)
+    return left == right

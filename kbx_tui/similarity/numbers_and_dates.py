@@ -55,14 +55,14 @@ _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 _DIGITS = r"""(?P<before>[$€£])?
     (?<![\w.])(?P<digits>
     -?\d+(?:,\d{3})+(?:\.\d+)? | -?\d{1,3}(?:[ ]\d{3})+(?!\w|\.\d) | -?\d+(?:\.\d+)?)
-    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[a-zA-Z]+))?"""
+    (?P<ordinal>st|nd|rd|th)?(?:[\s-]*(?P<after>%|[$€£](?!\d)|[a-zA-Z]+))?"""
+_AFTER_SCALE = re.compile(r"\s*([$€£](?!\d)|[a-zA-Z]+)")
 _NUMERALS = frozenset((*NUMBER_WORDS, *_ORDINALS))
 _WORDS = rf"""(?<![\w'])(?P<word>(?ai:{"|".join(sorted(_NUMERALS))})(?![a-zA-Z]))
     (?:[\s-]+(?P<unit>[a-zA-Z]+))?"""
 _IN_DIGITS = re.compile(rf"(?x){_DIGITS}")
 _NUMBER = re.compile(rf"(?x){_DIGITS} | {_WORDS}")
 _LETTERS = re.compile("[a-z]+")
-_WORD_AFTER = re.compile(r"\s*([a-zA-Z]+|%|[$€£])")
 
 
 CONVERTED, ROUGH = Decimal("0.01"), Decimal("0.1")
@@ -171,13 +171,13 @@ def _from_digits(match: re.Match[str]) -> Quantity | None:
     after = (match["after"] or "").lower()
     if after in _SCALES:
         value, end = value.scaleb(_SCALES[after]), match.end()
-        following = _WORD_AFTER.match(match.string, end)
-        after, unit_end = (following[1].lower(), following.end()) if following else ("", end)
+        unit = _AFTER_SCALE.match(match.string, end)  # `54k EUR`
+        after = unit[1].lower() if unit else ""
     else:
-        unit_end = match.end()
+        unit = match
     measure, size = _UNITS.get(match["before"] or "") or _unit(after)
-    if measure and after and _unit(after)[0]:
-        end = unit_end
+    if unit and _unit(after)[0]:
+        end = unit.end()
     start = match.start()
     return Quantity(value, Decimal(size), measure, match.string[start:end], start, end)
 

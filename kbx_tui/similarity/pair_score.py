@@ -30,7 +30,7 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
-from kbx_tui.similarity.conflict_guard import Conflict
+from kbx_tui.similarity.conflict_guard import Conflict, contradict
 from kbx_tui.similarity.judging import (
     CERTAIN,
     EQUAL,
@@ -94,11 +94,16 @@ class PairSimilarity:
 
         That is by the judgement of the model, else from a score on.
         """
-        judgement = self.judgement
-        if judgement.relation == "different":
-            return self.score >= threshold and judgement.certainty < CERTAIN
-        by_model = self.judged is not None
-        return judgement.relation != "conflict" and (by_model or self.score >= threshold)
+        if self.judged is None:
+            return self.score >= threshold and (self.is_same or not self._is_contradicted)
+        if self.judged.relation == "different":
+            return self.score >= threshold and self.judged.certainty < CERTAIN
+        return self.judged.relation != "conflict"
+
+    @cached_property
+    def _is_contradicted(self) -> bool:
+        """Whether rules find that two texts about one thing contradict, which takes no reason."""
+        return self.score >= SAME_TOPIC and contradict(self.left, self.right)
 
     def is_known(self, threshold: float) -> bool:
         """Return whether it keeps a text from being new: it covers or contradicts it.

@@ -5,21 +5,19 @@ A score over words cannot see order: `A pays B` has all words of `B pays A`. Wor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
-
 from kbx_tui.similarity.compared_words import word_set
-
-Item = TypeVar("Item")
 
 _JOINING = word_set("and or & plus with the a an")
 MOST_EXCHANGED = 24
 """Words between those that both texts begin and end with, in which parts may change places."""
 
 
-def is_exchanged(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def is_exchanged(ours: list[str], theirs: list[str]) -> bool:
     """Return whether two parts change places around what relates them: `A pays B`, `B pays A`."""
-    ours, theirs = without_common_ends(ours, theirs)
+    while ours and theirs and ours[0] == theirs[0]:
+        ours, theirs = ours[1:], theirs[1:]
+    while ours and theirs and ours[-1] == theirs[-1]:
+        ours, theirs = ours[:-1], theirs[:-1]
     size = len(ours)
     if size > MOST_EXCHANGED or sorted(ours) != sorted(theirs):
         return False
@@ -31,15 +29,3 @@ def is_exchanged(ours: Sequence[str], theirs: Sequence[str]) -> bool:
         for one in range(1, size - 1)
         for other in range(1, size - one)
     )
-
-
-def without_common_ends(
-    left: Sequence[Item], right: Sequence[Item], key: Callable[[Item], object] = str
-) -> tuple[Sequence[Item], Sequence[Item]]:
-    shortest = min(len(left), len(right))
-    start = end = 0
-    while start < shortest and key(left[start]) == key(right[start]):
-        start += 1
-    while end < shortest - start and key(left[-1 - end]) == key(right[-1 - end]):
-        end += 1
-    return left[start : len(left) - end], right[start : len(right) - end]

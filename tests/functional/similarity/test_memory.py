@@ -1,12 +1,14 @@
 """Similarity checks against facts, open items, passages and fields of a real base."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.embedding.local import LocalEmbedder
+from kbx_tui.embedding.pair_model import PairModel
+from kbx_tui.similarity.judging import Probabilities
 from tests.command_line import CommandLine
 from tests.functional.vaults import FILES, index_vault, write_vault
 
@@ -456,6 +458,26 @@ def test_what_is_similar_is_found_whatever_the_limit(tmp_path: Path) -> None:
             assert found.has_similar
             assert facts[1] in [match.text for match in found.matches]
         assert kb.has_similar("Prefers email over calls")
+
+
+def test_the_model_is_asked_once_about_the_four_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, probabilities = [], PairModel.probabilities
+
+    def counted(model: PairModel, pairs: Sequence[tuple[str, str]]) -> Probabilities:
+        runs.append(len(pairs))
+        return probabilities(model, pairs)
+
+    monkeypatch.setattr(PairModel, "probabilities", counted)
+    facts = "".join(f"- Ships {number} releases a year\n" for number in range(20, 50))
+    (tmp_path / "dana.md").write_text(f"---\ntype: person\n---\n# Dana Lund\n\n## Facts\n{facts}")
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index()
+        for limit in (1, 5, 20):
+            (found,) = kb.similarity.check(["Ships 12 releases a year"], limit=limit)
+            assert len(found.matches) == limit
+    assert runs == [4, 4, 4]
 
 
 FREQUENCIES = [

@@ -14,6 +14,7 @@ CONFLICTS = [
     ("raised $3M in May", "raised $5M in May", "number", "$3M", "$5M"),
     ("Weighs 5 kg", "Weighs 5 g", "unit", "5 kg", "5 g"),
     ("takes 2 weeks", "takes 2 days", "unit", "2 weeks", "2 days"),
+    ("costs 5 million dollars", "costs 5m €", "unit", "5 million dollars", "5m €"),
     ("due 2026-03-01", "due 2026-04-01", "date", "2026-03-01", "2026-04-01"),
     ("on March 17", "on 18 March", "date", "March 17", "18 March"),
     ("every Monday", "every Tuesday", "date", "Monday", "Tuesday"),
@@ -91,6 +92,8 @@ NO_CONFLICTS = [
     ("World No. 2", "World number 2"),
     ("Tel: 070-555 01 44", "Reachable at 070 555 0144"),
     ("not at work on Mondays", "Monday is a day off"),
+    ("The shop is not open", "The shop is closed"),
+    ("the disk is not encrypted", "the disk is unencrypted"),
     ("prefers async Slack over email", "favours asynchronous communication via Slack"),
 ]
 

@@ -68,9 +68,8 @@ def test_a_word_and_its_negated_form_are_opposites() -> None:
         ("deploy window opens 22:00", "deploy window opens at 10 p.m."),
         ("budget is 54k EUR", "budget is €54,000"),
         ("works in HR", "works in human resources"),
-        ("SIG chair: the Red Hat team", "SIG chair: RedHat team"),
         ("on-call rota moves Friday 9:00", "on call rota moves on Friday at 9 a.m."),
-        ("works for Red Hat Inc.", "works for RedHat"),
+        ("works for Acme Inc.", "works for Acme"),
         ("Petra has seven reports", "Petra has 7 reports"),
         ("Role - office manager", "role: office manager"),
     ],
@@ -201,6 +200,14 @@ def test_vectors_decide_where_the_model_is_in_doubt(
 ) -> None:
     doubtful = np.array([0.3, 0.05, 0.35, 0.3], np.float32)
     assert said_of(known, draft, doubtful, cosine=cosine).relation == relation
+
+
+@pytest.mark.parametrize(
+    ("draft", "relation"), [("Notice is 2 weeks", "different"), ("The trial is 2 weeks", "same")]
+)
+def test_values_alone_do_not_make_texts_alike(draft: str, relation: JudgedRelation) -> None:
+    judgement = said_of("Trial takes 2 weeks", draft, CERTAIN["same"], cosine=0.3)
+    assert judgement.relation == relation
 
 
 def test_doubt_between_the_same_and_a_change_is_a_conflict() -> None:

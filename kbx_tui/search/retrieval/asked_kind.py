@@ -25,11 +25,11 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.dates import first_day
-from kbx_tui.knowledge.folding import fold, folded_words
+from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.query.query_terms import NamedQuery
-from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE
+from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE, words_of
 
 OTHER_KIND = 0.6
 OLDEST, OLDEST_NEWS = 0.99, 0.85
@@ -98,7 +98,7 @@ def _day_number(day: str) -> int:
 
 
 def asks_for_people(query: str) -> bool:
-    return not FOR_PEOPLE.isdisjoint(folded_words(query))
+    return not FOR_PEOPLE.isdisjoint(word.folded for word in words_of(query))
 
 
 def asked_kind(
@@ -113,7 +113,7 @@ def asked_kind(
     """
     if asks_for_people(query):
         name, of_kind = "people", kinds.people
-    elif not FOR_MEETINGS.isdisjoint(folded_words(query)):
+    elif not FOR_MEETINGS.isdisjoint(word.folded for word in words_of(query)):
         name, of_kind = "meetings", kinds.meetings
     elif named.asks_for_news and not for_time:
         is_for_news = bool(named.news_of)

@@ -86,9 +86,6 @@ class PostingsSegment:
         current = rows >= 0
         return rows[current], frequencies[current].astype(np.float64)
 
-    def most_texts_with(self, term: str) -> int:
-        return len(self.postings.postings_of(self.term_id(term))[0])
-
     def term_id(self, term: str) -> int:
         if (term_id := self._term_ids.get(term)) is None:
             if len(self._term_ids) >= TERMS_KEPT:
@@ -212,7 +209,8 @@ class Bm25Index:
         if self._count < USUAL_FROM:
             return False
         term = term_of(word, self.usual_language)
-        at_most = sum(segment.most_texts_with(term) for segment in self._segments)
+        found = (each.postings.postings_of(each.term_id(term)) for each in self._segments)
+        at_most = sum(len(ids) for ids, _ in found)
         if not term or at_most < USUAL_SHARE * self._count:  # a fast bound, enough for most words
             return False
         return self._rarity(term)[0] <= -math.log(USUAL_SHARE)

@@ -92,9 +92,8 @@ def is_own(folder: str | Path) -> bool:
     place = str(folder), os.environ.get("KBX_STATE_DIR")  # the system's folder stays the same
     if (known := _own.get(place)) and known[0] == marker and time.monotonic() < known[1]:
         return True
-    folder = Path(folder)
-    index, put_aside_by = _ids_in(folder)
-    if put_aside_by or not _is_allowed(index, folder):
+    index, put_aside_by = _ids_in(Path(folder))
+    if put_aside_by or not _is_allowed(index, Path(folder)):
         return False
     _own[place] = marker, time.monotonic() + OWN_SECONDS
     return True

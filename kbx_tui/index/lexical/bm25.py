@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.arrays import Flags, Rows, Scores
+from kbx_tui.index.arrays import Flags, Rows, Scores, ascending
 from kbx_tui.index.lexical.postings import UNKNOWN, Postings
 from kbx_tui.index.lexical.terms import OF, stem_of_term, term_of, words_in
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
@@ -254,7 +254,7 @@ class Bm25Index:
             pairs = [pair for pair in pairwise(terms) if all(pair)]
             if any(terms):
                 found.append(self.rows_holding_all([*pairs, *filter(None, terms)]))
-        return np.unique(np.concatenate(found))
+        return ascending(np.concatenate(found))
 
     def is_held(self, word: str) -> bool:
         """Return whether a text holds a folded word, in any form and language."""

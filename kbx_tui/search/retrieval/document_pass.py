@@ -67,13 +67,9 @@ from kbx_tui.search.retrieval.scope import ScopedDocuments
 class DocumentPass:
     """Pass 2 of one search: BM25 of the whole base, whatever the scope, on construction."""
 
-    def __init__(
-        self, generation: IndexGeneration, named: NamedQuery, *, fast: bool, as_typed: bool
-    ) -> None:
-        """`as_typed`: documents are scored for the query as typed alone, whoever it names."""
+    def __init__(self, generation: IndexGeneration, named: NamedQuery, *, fast: bool) -> None:
         self._generation, self._named = generation, named
         words, variants = generation.words, named.variants
-        self._scored = variants[:1] if as_typed else variants
         terms = [searched_terms(query, words.languages, words.holds) for query in variants]
         bm25 = words.bm25([searched.weights for searched in terms])
         if not named.spans:  # links find what belongs to people and teams, not titles
@@ -98,10 +94,8 @@ class DocumentPass:
     def scoring(self, scoped: ScopedDocuments, propagation_share: float) -> Scoring:
         documents = self._generation.scored_documents(scoped, propagation_share)
         variants = {
-            query: QueryVariant(
-                frozen(self.bm25[query][documents.rows]), self._lexical_weights[query]
-            )
-            for query in self._scored
+            query: QueryVariant(frozen(raw[documents.rows]), self._lexical_weights[query])
+            for query, raw in self.bm25.items()
         }
         return Scoring(documents, variants, propagation_share)
 

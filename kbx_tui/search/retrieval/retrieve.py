@@ -181,10 +181,7 @@ class _Search:
         self._unknown = (*scoped.scope.unknown_names, *unheard_of(named, self._words, generation))
         if not request.fast:
             self._query_vectors.begin(named.document_query)
-        as_typed = top_k is not None and top_k.uses_query_as_typed
-        self._documents = documents = DocumentPass(
-            generation, named, fast=request.fast, as_typed=as_typed
-        )
+        self._documents = documents = DocumentPass(generation, named, fast=request.fast)
         self._lap("words_ms")
         for match in named.matches:  # while the model is running
             if match.named:
@@ -295,10 +292,8 @@ class _Search:
             return None
         shown = " or ".join(map(generation.speakers.shown, asked.names))
         turns = AskedTurns(generation, replace(asked, shown=shown))
-        flags = self._scoped.flags
-        if self._top_k is not None and not self._top_k.tuning.hierarchy:
-            flags = np.zeros_like(flags)  # what they say ranks nothing: no text is read
-        return turns.kind(flags, self._documents.bm25[topic])
+        counts = self._top_k is None or self._top_k.tuning.hierarchy  # else no text is read
+        return turns.kind(self._scoped.flags & counts, self._documents.bm25[topic])
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
         scoped, bm25, snapshot = self._scoped, self._documents.bm25, self._generation.snapshot

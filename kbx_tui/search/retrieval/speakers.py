@@ -185,8 +185,7 @@ class Speakers:
         """Return the turns in the text that is read of a document, from a cache if it can."""
         if (found := self._turns.get(row)) is None:
             attendees = attendees_from(self._snapshot.attendees[row])
-            found = turns_of(text, [attendee.name for attendee in attendees])
-            self._turns.put(row, found)
+            found = self._turns.put(row, turns_of(text, [each.name for each in attendees]))
         return found
 
     def _people_in(

@@ -60,10 +60,9 @@ class Searcher:
 
     def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
         """Return the evidence; with `top_k`, only as much as that ranking needs."""
-        retriever, request = self._retriever(), self.with_properties(request)
+        retriever, request = self._retriever(), self._configured(self.with_properties(request))
         retriever.begin(request, top_k)
         path = self._session.path_filter(request.path)
-        request = self._configured(request)
         generation = self._session.fresh_index().generation()
         evidence = retriever.retrieve(request, path, top_k)
         read = self._session.read_paths
@@ -164,7 +163,7 @@ class Searcher:
 
     def search(self, request: SearchRequest) -> SearchResponse:
         self._session.ensure_indexed()
-        request = self._with_entity_ids(request)
+        request = self._configured(self._with_entity_ids(request))
         tuning = request.tuning(self.tuning(request.preset))
         for full in (False, True):  # an incremental run can miss damage that a search finds
             try:

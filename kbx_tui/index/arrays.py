@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,3 +22,8 @@ Matrix = NDArray[np.float32]
 """One vector per row."""
 Vector = NDArray[np.float32]
 Scores = NDArray[np.float64]
+
+
+def ascending(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct values; without indices, `np.unique` loads numpy.ma, which takes long."""
+    return np.unique(values, return_index=True)[0]

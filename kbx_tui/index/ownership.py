@@ -52,9 +52,9 @@ _allowed_now: set[tuple[str, str]] = set()
 """Ids, and lines as in the files of ids, that this process may open besides those."""
 
 OWN_SECONDS = 0.2
-_own: dict[tuple[Path, Path], tuple[tuple[int, ...], float]] = {}
-"""What was found to be this user's: the index and state folders, then the state of the marker, and
-until when that counts."""
+_own: dict[tuple[str, str | None], tuple[tuple[int, ...], float]] = {}
+"""What was found to be this user's: the index and `KBX_STATE_DIR`, then the state of the marker,
+and until when that counts."""
 
 
 def index_id(folder: Path) -> str:
@@ -80,20 +80,20 @@ def digest_seed(folder: Path) -> int:
     return int(index_id(folder)[:8] or "0", 16)
 
 
-def is_own(folder: Path) -> bool:
+def is_own(folder: str | Path) -> bool:
     """Return whether an index was made here, or allowed by this user.
 
     Every search asks, so what was found counts for a moment, while the marker is the same file.
     """
     marker: tuple[int, ...] = ()
     with suppress(OSError):
-        found = os.lstat(folder / INDEX_MARKER)
+        found = os.lstat(f"{folder}/{INDEX_MARKER}")
         marker = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
-    place = folder, user_state_folder()
+    place = str(folder), os.environ.get("KBX_STATE_DIR")  # the system's folder stays the same
     if (known := _own.get(place)) and known[0] == marker and time.monotonic() < known[1]:
         return True
-    index, put_aside_by = _ids_in(folder)
-    if put_aside_by or not _is_allowed(index, folder):
+    index, put_aside_by = _ids_in(Path(folder))
+    if put_aside_by or not _is_allowed(index, Path(folder)):
         return False
     _own[place] = marker, time.monotonic() + OWN_SECONDS
     return True

@@ -91,7 +91,7 @@ class PathFilter:
     @property
     def is_all(self) -> bool:
         if self.globs:
-            return any(map(matches_everything, self.globs))
+            return any(map(_STARS.fullmatch, self.globs))
         return not self.prefix
 
     def matches(self, path: str) -> bool:
@@ -174,10 +174,6 @@ def literal_prefix(glob: str) -> str:
     """Return the literal text that every match of an alternative starts with."""
     wildcard = next((token for token in _TOKEN.finditer(glob) if token.lastgroup != "plain"), None)
     return glob if wildcard is None else glob[: wildcard.start()]
-
-
-def matches_everything(glob: str) -> bool:
-    return _STARS.fullmatch(glob) is not None
 
 
 def alternatives(text: str) -> tuple[str, ...]:

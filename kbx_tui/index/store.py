@@ -107,8 +107,7 @@ class Store:
     @property
     def is_own(self) -> bool:
         """Whether the index may be opened: it was made here, or the user says that it is theirs."""
-        folder = Path(self.uri)
-        return self._is_copy or (is_own(folder) and not folder.is_symlink())
+        return self._is_copy or (is_own(self.uri) and not Path(self.uri).is_symlink())
 
     def foreign_words(self) -> str:
         """Return a clause about an index that is there but is not opened; empty if none is."""

@@ -15,7 +15,7 @@ import re
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from itertools import islice
+from itertools import compress, islice
 from typing import NamedTuple
 
 from kbx_tui.knowledge.folding import fold, name_key
@@ -80,16 +80,15 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
         is_task = above and _key(headings[above - 1][1].rstrip("#: \t")) in TASKS
         return not is_task and is_written_as_name(label["name"])
 
-    counts = Counter(_key(label["name"]) for label in labels if may_speak(label))
+    named = list(map(may_speak, labels))
+    counts = Counter(_key(label["name"]) for label in compress(labels, named))
     if len(counts) < 2 or (max(counts.values()) < 2 and not _are_two_of(counts, attendees)):
         return []
     places = [(begin, "") for begin in begins]
     places += [(gap.start(), "") for gap in _REDACTED.finditer(body)]
-    for label in labels:
-        if may_speak(label):
-            places.append((label.start(), label["name"].strip()))
-        elif _names_nobody(label["name"]):
-            places.append((label.start(), ""))
+    for label, is_named in zip(labels, named, strict=True):
+        if is_named or _names_nobody(label["name"]):
+            places.append((label.start(), label["name"].strip() if is_named else ""))
     places.sort()
     bounds = [*(start for start, _ in places[1:]), len(body)]
     return [

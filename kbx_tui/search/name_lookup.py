@@ -128,6 +128,7 @@ class EntityNames:
         self._entities = sorted(
             entities, key=lambda e: (-documents.get(e.id, 0), name_key(e.name), e.id)
         )
+        self._number_of = {entity.id: number for number, entity in enumerate(self._entities)}
         self._names = NameLookup(
             (number, name, name != entity.name)
             for number, entity in enumerate(self._entities)
@@ -138,17 +139,18 @@ class EntityNames:
         """Return at most `limit` entities, best first; without text, those with most documents."""
         if not text.strip():
             return self._entities[:limit]
-        named = [n for n, entity in enumerate(self._entities) if entity.id == text.strip()]
-        return [self._entities[number] for number in self._names.find(text, limit, named)]
+        named = self._number_of.get(text.strip())
+        found = self._names.find(text, limit, [] if named is None else [named])
+        return [self._entities[number] for number in found]
 
     def named(self, name: str) -> list[Entity]:
         """Return the entities that a name means: by id, else by name or alias, else by parts.
 
         Parts are whole words: `Alice` means everyone called so, `Ali` nobody.
         """
-        if by_id := [entity for entity in self._entities if entity.id == name.strip()]:
-            return by_id
-        return [self._entities[number] for number in self._names.named(name)]
+        by_id = self._number_of.get(name.strip())
+        found = self._names.named(name) if by_id is None else [by_id]
+        return [self._entities[number] for number in found]
 
 
 MAX_CANDIDATES_LISTED = 6

@@ -78,7 +78,7 @@ class OpenIndex:
             self.in_memory = None
         if self.in_memory is not None and build == self._build:
             versions = self.store.versions()
-            if self.in_memory.has_text_of(versions):
+            if all(versions[name] == self.in_memory.versions[name] for name in TEXT_TABLES):
                 return self.in_memory.refresh_vectors(versions, now=now)
             self.in_memory = self._read()
             return True
@@ -137,9 +137,6 @@ class IndexGeneration:
 
     def was_damaged(self) -> bool:
         return changed_in_place(self._store, self._file_states)
-
-    def has_text_of(self, versions: Mapping[str, int]) -> bool:
-        return all(versions[name] == self.versions[name] for name in TEXT_TABLES)
 
     def refresh_vectors(self, versions: Mapping[str, int], *, now: bool) -> bool:
         """Drop the vectors if the tables have other `versions`; return whether they were dropped.

@@ -18,6 +18,7 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from kbx_tui.index.arrays import ascending
 from kbx_tui.index.lexical.bm25 import errors_in
 from kbx_tui.index.stored_records import PAGES_READ
 from kbx_tui.index.text_columns import CodeBuilder, CodedColumn, TextLists
@@ -75,7 +76,7 @@ class Properties:
 
     @cached_property
     def _keys(self) -> frozenset[str]:
-        distinct = map(self._keys_of.values.__getitem__, np.unique(self._keys_of.codes).tolist())
+        distinct = map(self._keys_of.values.__getitem__, ascending(self._keys_of.codes).tolist())
         return frozenset(key for each in distinct for key in TextLists.split(each))
 
     def named_in(self, query: str) -> tuple[str, ...]:

@@ -86,6 +86,7 @@ def test_a_search_loads_neither_lancedb_nor_screens_nor_servers(demo_kb_path: Pa
     contracts = {f"kbx_tui.tools.contracts.{name}" for name in ("arguments", "answers")}
     unwanted = {
         "lancedb",
+        "numpy.ma",
         "pyarrow.dataset",
         "pyarrow.compute",
         "markdown_it",

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.arrays import Flags, Rows, Scores
+from kbx_tui.index.arrays import Flags, Rows, Scores, ascending
 from kbx_tui.index.lexical.postings import UNKNOWN, Postings
 from kbx_tui.index.lexical.terms import OF, stem_of_term, term_of, words_in
 from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
@@ -85,9 +85,6 @@ class PostingsSegment:
         rows = self.rows[doc_ids]
         current = rows >= 0
         return rows[current], frequencies[current].astype(np.float64)
-
-    def most_texts_with(self, term: str) -> int:
-        return len(self.postings.postings_of(self.term_id(term))[0])
 
     def term_id(self, term: str) -> int:
         if (term_id := self._term_ids.get(term)) is None:
@@ -212,7 +209,8 @@ class Bm25Index:
         if self._count < USUAL_FROM:
             return False
         term = term_of(word, self.usual_language)
-        at_most = sum(segment.most_texts_with(term) for segment in self._segments)
+        found = (each.postings.postings_of(each.term_id(term)) for each in self._segments)
+        at_most = sum(len(ids) for ids, _ in found)
         if not term or at_most < USUAL_SHARE * self._count:  # a fast bound, enough for most words
             return False
         return self._rarity(term)[0] <= -math.log(USUAL_SHARE)
@@ -256,7 +254,7 @@ class Bm25Index:
             pairs = [pair for pair in pairwise(terms) if all(pair)]
             if any(terms):
                 found.append(self.rows_holding_all([*pairs, *filter(None, terms)]))
-        return np.unique(np.concatenate(found))
+        return ascending(np.concatenate(found))
 
     def is_held(self, word: str) -> bool:
         """Return whether a text holds a folded word, in any form and language."""

@@ -129,9 +129,6 @@ class VectorSegment:
         wanted[self.documents[in_scope[self.document_rows]]] = True
         return wanted
 
-    def count_chunks(self, in_scope: Flags) -> int:
-        return int(self.chunk_counts()[in_scope[self.document_rows]].sum())
-
     def chunks_of(self, document_row: int) -> slice | None:
         place = int(self.document_rows.searchsorted(document_row))
         if place >= len(self.document_rows) or self.document_rows[place] != document_row:
@@ -192,7 +189,8 @@ class VectorMatrix:
             return None
         chunks = total
         if not in_scope.all():
-            chunks = sum(segment.count_chunks(in_scope) for segment in self.segments)
+            counts = (each.chunk_counts()[in_scope[each.document_rows]] for each in self.segments)
+            chunks = sum(int(each.sum()) for each in counts)
         return chunks / total if chunks > vector_lists.EXACT_CHUNKS else None
 
     def best_documents(

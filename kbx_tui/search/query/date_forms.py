@@ -16,6 +16,7 @@ from datetime import date, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import ascending
 from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.dates import (
     MONTH_NAMES,
@@ -325,7 +326,7 @@ class DocumentDates:
     def __init__(self, dates: Sequence[str]) -> None:
         """`dates` has the ISO date of each row (`date_of`), empty for a document without one."""
         self._by_row = CodedColumn.of(dates)
-        codes = np.unique(self._by_row.codes).tolist()
+        codes = ascending(self._by_row.codes).tolist()
         self._distinct = set(filter(None, map(self._by_row.values.__getitem__, codes)))
         self._dates = sorted(self._distinct)
         self._weeks = [date for date in self._dates if "/" in date]

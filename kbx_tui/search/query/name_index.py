@@ -283,7 +283,7 @@ class InflectedNames:
 
         A word that is that of a name, or a form of several equally well, stays as it is.
         """
-        script = language_by_script((word,))
+        script = ENGLISH if word.isascii() else language_by_script((word,))
         language = script if script != ENGLISH else self._language
         if language == ENGLISH or len(word) < SHORTEST_INFLECTED or word in self._words:
             return word

@@ -189,8 +189,11 @@ def topic_words(text: str) -> str:
     return text[words[0].start : words[-1].end] if words else text
 
 
+_WITHOUT_TOPIC = FUNCTION_WORDS | REQUEST_WORDS
+
+
 def has_topic(words: Iterable[str]) -> bool:
-    return any(word not in FUNCTION_WORDS and word not in REQUEST_WORDS for word in words)
+    return not _WITHOUT_TOPIC.issuperset(words)
 
 
 TITLE_FROM = 3

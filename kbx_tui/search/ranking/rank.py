@@ -188,8 +188,7 @@ class Ranking(EntityChoice):
     @cached_property
     def plain_final(self) -> Scores:
         relevance, parent = self.doc_relevance, self.parent_entity_score
-        final = self._with_frecency(self.blended, relevance, parent, slice(None))
-        return np.where(self.is_known_item, 1.0, final) if self.evidence.known_items else final
+        return self._final(self.blended, relevance, parent, slice(None))
 
     @cached_property
     def is_known_item(self) -> Flags:
@@ -293,11 +292,7 @@ class Ranking(EntityChoice):
         Shapes (n,); `relevance` must be 0 where that of this ranking is 0.
         """
         parent = self._parent_scores(rows, relevance)
-        blended = self._blend(relevance, parent, rows)
-        final = self._with_frecency(blended, relevance, parent, rows)
-        return (
-            np.where(self.is_known_item[rows], 1.0, final) if self.evidence.known_items else final
-        )
+        return self._final(self._blend(relevance, parent, rows), relevance, parent, rows)
 
     def answered(self, relevance: Scores, rows: Rows | slice) -> Scores:
         """Return how fully some rows of this relevance answer the query, 0..1; alpha weighs it.
@@ -325,14 +320,16 @@ class Ranking(EntityChoice):
         alpha, answered = self.tuning.alpha, self.answered(relevance, rows)
         return alpha * answered + (1.0 - alpha) * parent if self.kept else answered
 
-    def _with_frecency(
-        self, blended: Scores, relevance: Scores, parent: Scores, rows: Rows | slice
+    def _final(
+        self, final: Scores, relevance: Scores, parent: Scores, rows: Rows | slice
     ) -> Scores:
-        h = self.frecency_weight
-        if not h:
-            return blended
-        moved = (1.0 - h) * blended + h * self.evidence.frecency[rows]
-        return np.where((relevance > 0.0) | (parent > 0.0), moved, 0.0)
+        """Return blended scores with frecency, those of known items raised to 1."""
+        if h := self.frecency_weight:
+            moved = (1.0 - h) * final + h * self.evidence.frecency[rows]
+            final = np.where((relevance > 0.0) | (parent > 0.0), moved, 0.0)
+        return (
+            np.where(self.is_known_item[rows], 1.0, final) if self.evidence.known_items else final
+        )
 
     def top(self, limit: int) -> tuple[Ranked, ...]:
         return self._ranked(self.best(limit), 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -307,7 +308,8 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     given, all_typed = scope.filters, scope.filters.typed
     kinds = [type_names(typed.values) for typed in all_typed if typed.key == "type"]
     kinds = [names for names in (given.doc_types, *kinds) if names]
-    yield from unknown_types_note([name for names in kinds for name in names], types)
+    if unknown := [name for name in dict.fromkeys(chain.from_iterable(kinds)) if name not in types]:
+        yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
     yield from unknown_names_notes(scope)
     for words in scope.unmatched_phrases:
         yield f"no document has {safe_line(words)} word for word: searched for the words"
@@ -339,11 +341,6 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
         yield f"there are no documents in {path}; paths start at the root: memory/meetings"
     elif named:
         yield f"no document matches {' and '.join(named)}; omit or change one of them"
-
-
-def unknown_types_note(names: Collection[str], types: Collection[str]) -> Iterator[str]:
-    if unknown := [name for name in dict.fromkeys(names) if name not in types]:
-        yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
 
 
 def nothing_found_notes(

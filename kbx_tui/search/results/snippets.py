@@ -101,10 +101,8 @@ class ChunkCosines:
         ]
         if not inside:
             return None
-        offset = 0
-        for _ in range(min(inside)[1] - self._first_line):
-            offset = self._text.index("\n", offset) + 1
-        return offset
+        *_, rest = self._text.split("\n", min(inside)[1] - self._first_line)
+        return len(self._text) - len(rest)
 
 
 _Candidate = tuple[float, Section, float, Mapping[str, float]]
@@ -228,7 +226,6 @@ LANGUAGE_READ = 3_000
 
 _CJK_PIECE = re.compile(f"[\u30a1-\u30ff]+|[\u3041-\u309f]+|{CJK_CHARACTER}")
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*")
 _LINE_MARKS = r"""\s*(?: (?: \#{1,6} | > ) (?: [^\S\n] | (?=\n)) | \|?[-:|\ ]{3,}$ | \| )"""
 _FIRST_MARKUP = re.compile(_LINE_MARKS, re.MULTILINE | re.VERBOSE)
 _MARKUP = re.compile(
@@ -254,6 +251,7 @@ _BLOCK = re.compile(
 _DATED_ITEM = re.compile(r"^[ \t]*[-*+] \[(\d{4}-\d\d-\d\d)\] (?!~~)", re.MULTILINE)
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
+_LINE_BREAK = re.compile("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,7 +454,7 @@ def _cut(
         and place[b - 1 - begin] < len(shown)
         and not any(first <= a < last for first, last in left_out)
     ]
-    breaks = tuple(at for at, letter in zip(place, raw, strict=False) if letter == "\n")
+    breaks = tuple(place[found.start()] for found in _LINE_BREAK.finditer(raw, 0, len(place)))
     return shown, spans, breaks, (begin, max(begin, end - 1))
 
 
@@ -526,5 +524,7 @@ def _first_text(text: str) -> int:
 
 def _heading_above(text: str, headings: Sequence[Heading], offset: int) -> str:
     index = bisect_right(headings, offset, key=itemgetter(0)) - 1
-    heading = _HEADING.fullmatch(text, *headings[index][:2]) if index >= 0 else None
-    return heading.group(1) if heading else ""
+    if index < 0:
+        return ""
+    start, end, level = headings[index]
+    return text[start + level : end].rstrip("#").strip(" \t")

@@ -205,7 +205,7 @@ def offsets_in_body(text: TextOffsets | None, body: str, *, read_at_most: int) -
     return offsets_of
 
 
-_HEADING_MARKS = re.compile(r"#{1,6}(?=[ \t])")
+_HEADING = re.compile(r"(?<![^\n])(?P<marks>#{1,6})[ \t].*")
 
 Stems = frozenset[str]
 NO_STEMS = Stems()
@@ -230,16 +230,11 @@ class Section(NamedTuple):
 
 def find_headings(text: str) -> list[Heading]:
     """Return the headings of a text, in order."""
-    headings, find = [], text.find
-    start = find("#")
+    headings, start = [], text.find("#")
     while start >= 0:
-        next_from = start + 1
-        is_at_start = not start or text[start - 1] == "\n"
-        if is_at_start and (marks := _HEADING_MARKS.match(text, start)):
-            next_from = find("\n", start)
-            next_from = next_from if next_from >= 0 else len(text)
-            headings.append(Heading(start, next_from, marks.end() - start))
-        start = find("#", next_from)
+        if found := _HEADING.match(text, start):
+            headings.append(Heading(*found.span(), len(found["marks"])))
+        start = text.find("#", found.end() if found else start + 1)
     return headings
 
 

@@ -26,11 +26,11 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.dates import first_day
-from kbx_tui.knowledge.folding import fold, folded_words
+from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.query.query_terms import NamedQuery
-from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE
+from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE, words_of
 
 OTHER_KIND = 0.6
 OLDEST, OLDEST_NEWS, OLDEST_NEW = 0.99, 0.85, 0.5
@@ -84,7 +84,7 @@ class DocumentKinds:
 
         They are those of a type that it names, `latest notes`, else what it asks for; None: all.
         """
-        words = folded_words(query)
+        words = _folded(query)
         types = {form for word in words for form in (word, word.removesuffix("s"))}
         of_type = CodedColumn.of(self._base.kinds).flags(types.__contains__)
         asked = None if of_type.any() else self.asked_for(query)
@@ -97,7 +97,7 @@ class DocumentKinds:
         """
         if asks_for_people(query):
             name, of_kind = "people", self.people
-        elif not FOR_MEETINGS.isdisjoint(folded_words(query)):
+        elif not FOR_MEETINGS.isdisjoint(_folded(query)):
             name, of_kind = "meetings", self.meetings
         else:
             return None
@@ -123,8 +123,12 @@ def _day_number(day: str) -> int:
     return date.fromisoformat(first_day(day)).toordinal() if day else 0
 
 
+def _folded(query: str) -> set[str]:
+    return {word.folded for word in words_of(query)}
+
+
 def asks_for_people(query: str) -> bool:
-    return not FOR_PEOPLE.isdisjoint(folded_words(query))
+    return not FOR_PEOPLE.isdisjoint(_folded(query))
 
 
 def asked_kind(
@@ -142,7 +146,7 @@ def asked_kind(
     is_for_news = bool(named.news_of)
     if named.asks_for_news and not for_time:
         oldest = OLDEST_NEWS if named.names_only or is_for_news else OLDEST
-        if is_for_news and "new" in folded_words(query):
+        if is_for_news and "new" in _folded(query):
             oldest = OLDEST_NEW
         factors = factors * (1.0 - (1.0 - oldest) * kinds.age[rows])
         newest = f"the newest {name}".rstrip()

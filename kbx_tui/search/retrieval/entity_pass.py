@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.index.arrays import ascending
 from kbx_tui.index.lexical.bm25 import K1, B
 from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
@@ -200,7 +201,7 @@ class RoleIndex:
         split = len(self._roles.values)
         by_text = np.zeros(split + len(self._teams.values))
         by_text[list(scores)] = list(scores.values())
-        numbers = np.unique(np.concatenate([*map(self._holders, scores), [*found]])).astype(
+        numbers = ascending(np.concatenate([*map(self._holders, scores), [*found]])).astype(
             np.int64
         )
         kinds: tuple[tuple[SignalKind, CodedColumn, Scores], ...] = (

@@ -294,7 +294,8 @@ class _Search:
             return None
         shown = " or ".join(map(generation.speakers.shown, asked.names))
         turns = AskedTurns(generation, replace(asked, shown=shown))
-        return turns.kind(self._scoped.flags, self._documents.bm25[topic])
+        counts = self._top_k is None or self._top_k.tuning.hierarchy  # else no text is read
+        return turns.kind(self._scoped.flags & counts, self._documents.bm25[topic])
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
         scoped, bm25, snapshot = self._scoped, self._documents.bm25, self._generation.snapshot

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -83,12 +84,18 @@ class Speakers:
         return rows
 
     @cached_property
+    def _with_word(self) -> Mapping[str, Sequence[str]]:
+        """The keys of the labels that hold a word."""
+        labels: dict[str, list[str]] = defaultdict(list)
+        for key in self._rows_of:
+            for word in {*key.split()}:
+                labels[word].append(key)
+        return labels
+
+    @cached_property
     def names(self) -> Mapping[str, int]:
         """The labels as written, and in how many documents each speaks, the most first."""
-        counts: dict[str, int] = defaultdict(int)
-        for speakers in self._snapshot.speakers:
-            for speaker in speakers:
-                counts[speaker] += 1
+        counts = Counter(chain.from_iterable(self._snapshot.speakers))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def labelled(self, label: str) -> Sequence[int]:
@@ -107,20 +114,27 @@ class Speakers:
         """
         if (found := self._labels.get(name)) is None:
             people = [each for each in self._entities.named(name) if each.type == "person"]
+            words = {*name_key(name).split()}
+            names = (text for each in people for text in (each.name, *each.aliases))
+            own = {word for text in names for word in name_key(text).split()}
             by_row: dict[int, set[str]] = defaultdict(set)
-            for key, rows in self._rows_of.items():
-                for row in self._rows_meant(key, rows, people, set(name_key(name).split())):
+            for key in {key for word in words | own for key in self._with_word.get(word, ())}:
+                for row in self._rows_meant(key, people, words, own):
                     by_row[row].add(key)
             found = {row: frozenset(keys) for row, keys in by_row.items()}
             self._labels.put(name, found)
         return found
 
     def _rows_meant(
-        self, key: str, rows: Sequence[int], people: Sequence[Entity], words: Collection[str]
+        self, key: str, people: Sequence[Entity], words: Set[str], own: Set[str]
     ) -> Sequence[int]:
-        label = set(key.split())
-        if not any(label & set(name_key(name).split()) for each in people for name in _names(each)):
-            return rows if words and set(words) <= label and not self._people(key) else ()
+        """Return the rows in which a label means a name of these words.
+
+        `own` are the words of all names of the `people` with that name.
+        """
+        rows, label = self._rows_of[key], {*key.split()}
+        if own.isdisjoint(label):
+            return rows if words <= label and not self._people(key) else ()
         namesakes = self._people(key)
         wanted = {each.id for each in people}
         if not wanted.intersection(each.id for each in namesakes):
@@ -152,12 +166,13 @@ class Speakers:
             words = query.folded[start : start + size]
             is_word = is_common_word(words[0]) and query.words[start].text.islower()
             verb = None if is_word else _verb_of_saying(query, start, size)
-            if verb is not None and self._begins_label(" ".join(words)):
+            if verb is not None and self._begins_label(words):
                 return _asked(query, " ".join(words), start, size, verb)
         return None
 
-    def _begins_label(self, key: str) -> bool:
-        return any(label == key or label.startswith(f"{key} ") for label in self._rows_of)
+    def _begins_label(self, words: Sequence[str]) -> bool:
+        labels = self._with_word.get(words[0], ())
+        return any(f"{label} ".startswith(f"{' '.join(words)} ") for label in labels)
 
     def shown(self, name: str) -> str:
         """Return how someone is called: the name of a person, or the label of a speaker."""
@@ -170,8 +185,7 @@ class Speakers:
         """Return the turns in the text that is read of a document, from a cache if it can."""
         if (found := self._turns.get(row)) is None:
             attendees = attendees_from(self._snapshot.attendees[row])
-            found = turns_of(text, [attendee.name for attendee in attendees])
-            self._turns.put(row, found)
+            found = self._turns.put(row, turns_of(text, [each.name for each in attendees]))
         return found
 
     def _people_in(
@@ -190,10 +204,6 @@ def _asked(query: QueryWords, name: str, start: int, size: int, verb: int) -> As
     left_out = {*range(start, start + size), verb}
     rest = [word.text for at, word in enumerate(query.words) if at not in left_out]
     return AskedSpeaker((name,), "", " ".join(rest))
-
-
-def _names(person: Entity) -> tuple[str, ...]:
-    return (person.name, *person.aliases)
 
 
 def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
@@ -229,26 +239,24 @@ def best_turn(
     Of equal ones it is that with the most words asked for, else the first. `words` are the weights
     of their stems. None if nobody speaks under these labels.
     """
-    starts, found = (
-        [turn.start for turn in turns],
-        TextWords(text, "".join(words), language, offsets_of),
-    )
-    said: list[Counter[str]] = [Counter() for _ in turns]
-    for begin, _, stem in found.find(words):
+    starts = [turn.start for turn in turns]
+    said: dict[int, Counter[str]] = defaultdict(Counter)
+    for begin, _, stem in TextWords(text, "".join(words), language, offsets_of).find(words):
         at = bisect_right(starts, begin) - 1
         if at >= 0 and begin < turns[at].end:
             said[at][stem] += 1
-    total, best = sum(words.values()) or 1.0, None
+    total, best, nothing = sum(words.values()) or 1.0, None, Counter[str]()
+    asked = {each for each in {turn.speaker for turn in turns} if name_key(each) in labels}
     for at, turn in enumerate(turns):
-        if name_key(turn.speaker) not in labels:
+        if turn.speaker not in asked:
             continue
-        before = said[at - 1] if at else Counter[str]()
+        here, before = said.get(at, nothing), said.get(at - 1, nothing)
         weights = (
-            weight * (1.0 if stem in said[at] else BEFORE)
+            weight * (1.0 if stem in here else BEFORE)
             for stem, weight in words.items()
-            if stem in said[at] or stem in before
+            if stem in here or stem in before
         )
-        passage = SpokenPassage(round(sum(weights) / total, DIGITS), said[at].total(), turn)
+        passage = SpokenPassage(round(sum(weights) / total, DIGITS), here.total(), turn)
         if best is None or passage[:2] > best[:2]:
             best = passage
     return best

@@ -56,7 +56,7 @@ def test_the_page_has_the_question_the_answer_and_how_to_get_it(demo_page: str) 
     for part in (
         QUESTION,
         "Search in larkwater",
-        "two-pass · Alice Chen + Migration · 10 of 20 results",
+        "two-pass · Alice Chen + Migration · 10 of 21 results",
         "Counts: at or above the threshold of .50",
         "Migration go/no-go",
         "memory/meetings/2026/03/17/migration-go-no-go.transcript.md:54",

@@ -156,7 +156,7 @@ def kb(demo_kb_path: Path) -> Iterator[KnowledgeBase]:
         ("Alice and rollbacks", {"path", "pinned", "since"}),
         ("rollback rehearsal in March 2026", {"path", "since", "until", "dates"}),
         ("what did Alice do last week", {"path", "since"}),
-        ("notes since 2026-02", {"path", "until"}),
+        ("meetings since 2026-02", {"path", "until"}),
     ],
 )
 def test_changes_bring_the_document_into_the_top_of_a_search(

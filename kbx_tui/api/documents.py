@@ -193,7 +193,7 @@ class Documents:
     def changed(self, paths: Iterable[str]) -> list[str]:
         """Return those pages that are not as they were indexed, or gone, sorted."""
         snapshot = self._session.snapshot()
-        if self._current[0] is not snapshot or len(self._current[1]) > PUBLIC_PAGES:
+        if self._current[0] is not snapshot:
             self._current = snapshot, {}
         current, changed = self._current[1], []
         is_stored = self._session.reads_stored_pages()
@@ -274,7 +274,10 @@ class Documents:
 
         generation = self._session.fresh_index().generation()
         paths = self.in_scope(path)
-        return list_pages(generation, paths, replace_surrogates(text), offset, limit)
+        found = list_pages(generation, paths, replace_surrogates(text), offset, limit)
+        if text:  # their number reveals what is in pages beyond the limit
+            self._session.read_paths.update(found.paths)
+        return found
 
     def identify(self, document_id: str) -> tuple[str, Entity | None]:
         """Return path ("" without a page) and entity of an id or path. Raises NotFound."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 BUNDLED_MODEL = "bundled/all-MiniLM-L6-v2-int8"
@@ -44,5 +45,9 @@ def server_address(model: str, address: str) -> str:
 
 
 def is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    """Return whether requests to an address stay on this machine: a name may lead elsewhere."""
+    host = urlsplit(address).hostname
+    try:
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:
+        return False

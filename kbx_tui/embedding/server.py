@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from http import HTTPStatus
 from http.client import HTTPException
-from threading import Event, RLock
+from threading import RLock
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
@@ -142,7 +142,7 @@ class ServerEmbedder(TokenCounter):
             except EmbeddingUnavailable as error:
                 if not isinstance(error.__cause__, HTTPError):  # nobody is there
                     raise
-            Event().wait(wait)
+            time.sleep(wait)
         return self._embed(texts, "DOCUMENT", self._timeout)
 
     def _embed(self, texts: Sequence[str], task: str, seconds: float) -> Vectors:
@@ -154,8 +154,6 @@ class ServerEmbedder(TokenCounter):
             most = BYTES_PER_TEXT * len(texts)
             try:
                 body = wait_at_most(seconds, lambda: self._read(request, seconds, most))
-            except HTTPError as error:
-                raise self._refusal(error) from error
             except (OSError, HTTPException, ValueError, OverflowError) as error:
                 cause = error.reason if isinstance(error, URLError) else error
                 words = getattr(cause, "strerror", None) or type(cause).__name__
@@ -202,9 +200,13 @@ class ServerEmbedder(TokenCounter):
         return key
 
     def _read(self, request: Request, seconds: float, most: int) -> bytes:
-        """Return the body of the answer. Raises EmbeddingError if it is too long, and OSError."""
+        """Return the body of the answer. Raises OSError, and EmbeddingError for any but vectors."""
         deadline, parts, size = time.monotonic() + seconds, list[bytes](), 0
-        with self._opener.open(request, timeout=seconds) as response:
+        try:
+            response = self._opener.open(request, timeout=seconds)
+        except HTTPError as error:
+            raise self._refusal(error) from error
+        with response:
             while part := response.read1(65_536):
                 parts.append(part)
                 size += len(part)
@@ -219,6 +221,7 @@ class ServerEmbedder(TokenCounter):
 
     def _refusal(self, error: HTTPError) -> EmbeddingError:
         """Return what an answer that is not 200 means."""
+        said = b""
         with error, suppress(OSError, HTTPException):
             said = error.read1(BYTES_PER_TEXT)
         code, where = error.code, self._address

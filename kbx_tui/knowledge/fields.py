@@ -338,7 +338,7 @@ def is_folder_page(path: str) -> bool:
 
 
 _ID_OF_NOTION = re.compile(r"(?<=\S) [0-9a-f]{32}\Z")
-_BEFORE_NAME = re.compile(r"[\W\d_]+(?=[^\W\d_])")
+_BEFORE_NAME = re.compile(r"[\W_]*(?:\d+[\W_]+)*(?=\d*[^\W\d_])")
 
 
 def page_name(path: str) -> str:
@@ -355,10 +355,11 @@ def page_name(path: str) -> str:
 def folder_name(folder: str) -> str:
     """Return the name of a folder in small letters, without what only orders or decorates it.
 
-    That is `projects` for `01 Projects`, `1_Projects` and `🎯 Projects`.
+    That is `projects` for `01 Projects`, `1_Projects` and `🎯 Projects`; `3D printing` is whole.
     """
     name = _ID_OF_NOTION.sub("", folder.casefold())
-    return _BEFORE_NAME.sub("", name, count=1) if not name[:1].isalpha() else name
+    before = _BEFORE_NAME.match(name)
+    return name[before.end() :] if before else name
 
 
 def document_id(path: str, kind: str, name: str, explicit: str, *, entity: bool) -> str:

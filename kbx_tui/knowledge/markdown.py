@@ -80,8 +80,13 @@ def strip_markup(text: str) -> str:
 
 
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript|obsidian):", re.I)
-_ELSEWHERE = re.compile(r"[a-z](?:[a-z0-9+.-]*://|[a-z0-9+.-]+:)|:/|//", re.I)
-"""An address with a scheme or a host, or `:/` and an id, as Joplin writes it."""
+_ELSEWHERE = re.compile(
+    EXTERNAL.pattern + r"|[a-z][a-z0-9+.-]+:(?!.*\.md(?:[#?]|$))|:/|//", re.IGNORECASE
+)
+"""An address with a scheme or a host, or `:/` and an id, as Joplin writes it.
+
+What is before a colon and no known scheme may begin the name of a file: `ADR:queues.md`.
+"""
 
 _LINK = re.compile(
     CODE_SPAN + r"|\[(?<!\\\[)(?:"

@@ -36,8 +36,8 @@ class ListedPage:
 @dataclass(frozen=True, slots=True)
 class PageList:
     pages: tuple[ListedPage, ...]
-    total: int
-    """Pages there are, also beyond the limit."""
+    paths: Sequence[str]
+    """Of all pages there are, also beyond the limit."""
 
 
 def list_pages(
@@ -57,7 +57,7 @@ def list_pages(
     if wanted := fold(text):
         paths = [path for path in paths if wanted in fold(generation.bodies.read([path])[0][0])]
     shown = paths[offset:] if limit is None else paths[offset : offset + limit]
-    return PageList(tuple(_page(generation, path, wanted) for path in shown), len(paths))
+    return PageList(tuple(_page(generation, path, wanted) for path in shown), paths)
 
 
 def _page(generation: IndexGeneration, path: str, wanted: str) -> ListedPage:
@@ -84,6 +84,7 @@ def _around(line: str, at: int) -> str:
     """Return a line, or what is around place `at` of a long one."""
     if len(line) <= LINE_LENGTH:
         return line
-    start = max(min(at - LEAD, len(line) - LINE_LENGTH), 0)
-    end = start + LINE_LENGTH
+    room = LINE_LENGTH - 2  # for an ellipsis at each end
+    start = max(min(at - LEAD, len(line) - room), 0)
+    end = start + room
     return f"{'…' * (start > 0)}{line[start:end]}{'…' * (end < len(line))}"

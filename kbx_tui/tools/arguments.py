@@ -13,6 +13,7 @@ Name = Annotated[
     str,
     Field(min_length=1, max_length=500, json_schema_extra=lambda schema: schema.pop("minLength")),
 ]
+"""A name; that none is empty goes without saying in the list of tools, which has 20 of them."""
 Query = Annotated[str, Field(json_schema_extra={"maxLength": MAX_QUERY})]
 """A query; a longer one than `maxLength` is cut with a note, not refused."""
 Phrase = Annotated[str, Field(min_length=3, max_length=500)]
@@ -48,7 +49,7 @@ Kind = Annotated[
 Day = Name | None
 Source = Annotated[Name | None, Field(description="Path, link or title")]
 DryRun = Annotated[bool, Field(description="Only return the diff")]
-Force = Annotated[bool, Field(description="Write even what is known")]
+Force = Annotated[bool, Field(description="Write known text too")]
 
 
 class Arguments(BaseModel):
@@ -116,7 +117,7 @@ class KbGet(Arguments):
     ids: Annotated[list[PageOrFact], Field(min_length=1, max_length=20)] | None = Field(
         None, description="Several, instead of id"
     )
-    lines: Name | None = Field(None, description="Only these lines of the file: 10-40")
+    lines: Name | None = Field(None, description="Only these lines: 10-40")
     offset: int = Field(0, ge=0, le=100_000_000, description="Characters to skip")
     max_chars: int = Field(50_000, ge=1, le=200_000, description="Most characters in all")
 
@@ -146,7 +147,7 @@ class KbxMemorySimilar(Arguments):
     text: Text = Field(description="Candidate text to check for similarity")
     entity: Name | None = Field(None, description="Entity name to scope search (optional)")
     path: PathFilter | None = Field(None, description="Document path to scope search (optional)")
-    threshold: Unit | None = Field(None, description="Minimum similarity")
+    threshold: Unit | None = Field(None, description="Minimum similarity; default: by type")
     limit: int = Field(5, ge=1, le=100, description="Max matches to return")
     chunks: bool = Field(False, description="Also passages of documents")
 

@@ -288,7 +288,7 @@ def links_json(links: DocumentLinks, notes: Sequence[str] = ()) -> dict[str, Any
 def list_json(found: PageList, notes: Sequence[str]) -> dict[str, Any]:
     names = "id path title type date? lines more_lines"
     pages = [picked(page, names) for page in found.pages]
-    return {"pages": pages, "total": found.total, "notes": list(notes)}
+    return {"pages": pages, "total": len(found.paths), "notes": list(notes)}
 
 
 def related_json(found: RelatedDocuments) -> dict[str, Any]:

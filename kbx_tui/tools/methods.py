@@ -113,7 +113,7 @@ _ALL = (
         "kbx.memory_similar",
         ("memory", "similar"),
         "Check for duplicates before writing",
-        "Find existing facts similar in meaning to a candidate text. Use before writing new facts.",
+        "Find facts similar in meaning to a candidate text. Use before writing new facts.",
         arguments.KbxMemorySimilar,
         answers.KbxMemorySimilarAnswer,
     ),
@@ -140,7 +140,7 @@ _ALL = (
         ("memory", "edit-fact"),
         "Reword a fact",
         "Correct a fact, or merge another into it. Date and sources stay, the fact_id changes. "
-        "Known text is refused.",
+        "Known text is refused as in kbx_memory_add.",
         arguments.KbxMemoryEditFact,
         answers.WrittenAnswer,
         writes=True,
@@ -151,7 +151,7 @@ _ALL = (
         ("memory", "supersede"),
         "Strike out a fact",
         "Strike out a fact that is no longer true, and add the one that replaces it. Known text "
-        "is refused.",
+        "is refused as in kbx_memory_add.",
         arguments.KbxMemorySupersede,
         answers.WrittenAnswer,
         writes=True,

@@ -484,8 +484,8 @@ def orphans(path: str | None) -> None:
         say(note)
     pages = [picked(page, "id path title type date?") for page in found.pages]
     lines = [f"{page.path}  {page.title}" for page in found.pages]
-    lines.append(f"{format_count(found.total, 'document')} without a link to them")
-    print_result({"pages": pages, "total": found.total}, lines)
+    lines.append(f"{format_count(len(found.paths), 'document')} without a link to them")
+    print_result({"pages": pages, "total": len(found.paths)}, lines)
 
 
 @links_command.command(name="check")

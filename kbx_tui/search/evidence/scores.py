@@ -438,7 +438,10 @@ class ScoredDocuments:
         if not with_adjacent.any():
             return self.in_scope[rows]
         adjacent = self.adjacent[:, with_adjacent]
-        return np.unique(np.concatenate((self.in_scope[rows], adjacent[adjacent != NONE])))
+        is_needed = np.zeros(len(self.rows), np.bool_)
+        is_needed[self.in_scope[rows]] = True
+        is_needed[adjacent[adjacent != NONE]] = True
+        return np.flatnonzero(is_needed)
 
     def propagate(self, own: Scores, share: float) -> tuple[Scores, Sides]:
         """Return the scores of the documents in scope after propagation, and from which side.

@@ -13,6 +13,7 @@ import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.errors import ConfigError
+from kbx_tui.index.arrays import ascending
 from kbx_tui.index.path_filter import PathFilter, literal_prefix
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.text_columns import CodedColumn, TextColumn
@@ -257,7 +258,7 @@ class WideScope:
         self, snapshot: Snapshot, rows: Sequence[Rows], also: Sequence[str] = ()
     ) -> ScopedDocuments:
         """Return the scope restricted to `rows`, which may repeat, and the paths in `also`."""
-        distinct = np.unique(np.concatenate(rows))
+        distinct = ascending(np.concatenate(rows))
         wanted = {row: path for path in also if (row := snapshot.row_of.get(path)) is not None}
         added = {
             row: path

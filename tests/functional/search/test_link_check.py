@@ -24,6 +24,8 @@ SITE = {
     "[c](oars.md#spare-ones (Spare)) [d](message:%3Cx@y%3E) [e](:/0a1b2c3d4e5f)\n\n"
     "## Hull {: #the-hull }\n\n[f](#the-hull) [g](#top-of-it)\n",
     "content/oars.md": "## Oars <a name='spare-ones'></a>\n",
+    "content/ADR:queues.md": "[h](<Meeting: plan.md#why>) [i](mailto:ann@port.md)\n",
+    "content/Meeting: plan.md": "## Why\n",
     "static/pic/hull.png": "",
 }
 SLIPS = {
@@ -77,6 +79,12 @@ def test_a_link_to_a_folder_leads_to_its_page(tmp_path: Path) -> None:
         found = {link.target: link.path for link in kb.links.of("README.md").outgoing}
         assert found == {"./docs": "docs/index.md", "./docs/crew/": "docs/crew/README.md"}
         assert kb.links.follow("./#on-duty", "docs/crew/README.md") is not None
+
+
+def test_a_link_leads_to_a_file_whose_name_begins_like_an_address(tmp_path: Path) -> None:
+    with KnowledgeBase(index_vault(tmp_path, SITE, fast=True)) as kb:
+        (link,) = kb.links.of("content/ADR:queues.md").outgoing
+        assert link.path == "content/Meeting: plan.md"
 
 
 PARTS = {

@@ -49,7 +49,7 @@ def test_lines_that_contain_a_text_are_those_that_kb_get_reads(kb: KnowledgeBase
     two, one, zoe = answer["pages"]
     assert zoe["lines"][0]["text"].startswith("- Sews with")  # accents are ignored
     assert "the needle is here" in two["lines"][0]["text"]
-    assert len(two["lines"][0]["text"]) <= 302
+    assert len(two["lines"][0]["text"]) <= 300
     assert [line["line"] for line in one["lines"]] == [7, 8, 9, 10, 11]  # no property
     assert one["more_lines"] == 4
     for page in (one, zoe):
@@ -84,5 +84,8 @@ def test_what_cannot_be_listed_is_said(kb: KnowledgeBase, tmp_path: Path) -> Non
 def test_a_mark_that_was_just_set_holds(kb: KnowledgeBase) -> None:
     page = kb.root / "memory/people/zoe.md"
     assert listed(kb, text="sews with")["total"] == 1
+    assert listed(kb, text="needle", limit=1)["total"] == 3
     page.write_text(page.read_text("utf-8").replace("[x]", "#redacted"), encoding="utf-8")
+    first = listed(kb, text="needle", limit=1)
+    assert ([each["title"] for each in first["pages"]], first["total"]) == (["Two"], 2)
     assert listed(kb, text="sews with")["pages"] == []

@@ -21,12 +21,13 @@ from kbx_tui.errors import (
 from kbx_tui.tools.dispatch import failure_of
 from tests.embedding_server import (
     EmbeddingServer,
+    Replies,
     Reply,
     embedding_server,
     texts_of,
     vectors_of,
 )
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_until
 
 MODELS = ("openai/bge-m3", "ollama/bge-m3", "gemini")
 SECRET = "a-key-3f9"
@@ -207,6 +208,18 @@ def test_the_kind_of_a_refusal_is_reported_without_words_of_the_server(
     assert "secret text" not in failure.message
 
 
+@pytest.mark.parametrize(
+    ("status", "error_class"), [(400, EmbeddingError), (429, EmbeddingRateLimited)]
+)
+def test_a_refusal_whose_text_cannot_be_read_counts_by_its_status(
+    openai: ServerEmbedder, server: EmbeddingServer, status: int, error_class: type[EmbeddingError]
+) -> None:
+    server.reply = lambda body: Reply(status, iter([b"x"]), {"Transfer-Encoding": "chunked"})
+    with pytest.raises(EmbeddingError, match=rf"\({status} ") as caught:
+        openai.embed_query("a")
+    assert type(caught.value) is error_class
+
+
 def test_a_batch_is_sent_again_to_a_busy_server_and_a_query_is_not(
     openai: ServerEmbedder, server: EmbeddingServer
 ) -> None:
@@ -237,13 +250,17 @@ def test_an_answer_that_takes_too_long_is_given_up_and_not_asked_for_again(
         given_up.wait(PATIENCE)
         return Reply(200, {})
 
-    for reply in (slow, lambda body: Reply(200, drip())):
-        server.reply, asked = reply, len(server.requests)
+    unfinished = Reply(429, drip(), {"Transfer-Encoding": "chunked"})
+    replies: list[Replies] = [slow, lambda _: Reply(200, drip()), lambda _: unfinished]
+    for reply in replies:
+        server.requests.clear()
+        server.reply = reply
         embedder = ServerEmbedder("openai/bge-m3", server.address, timeout=0.2)
-        for _ in range(2):  # the second query fails at once
+        for text in ("first", "second"):
             with pytest.raises(EmbeddingUnavailable, match=r"for 0.2 seconds"):
-                embedder.embed_query("a")
-        assert len(server.requests) == asked + 1
+                embedder.embed_query(text)
+        wait_until(lambda: server.texts)  # perhaps only when nobody waits any more
+        assert server.texts == ["first"]
     given_up.set()
 
 

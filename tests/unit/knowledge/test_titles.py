@@ -93,7 +93,10 @@ def test_titles_outside_vaults(path: str, text: str, expected: str) -> None:
         ("02 Teams/Harbour.md", "team", "Harbour"),
         ("🎯_Projects/Blue Lagoon.md", "project", "Blue Lagoon"),
         ("People 0123456789abcdef0123456789abcdef/Ada Ray.md", "person", "Ada Ray"),
+        ("1. People/Ada Ray.md", "person", "Ada Ray"),
+        ("01-people/Ada Ray.md", "person", "Ada Ray"),
         ("2x people/Ada Ray.md", "note", "Ada Ray"),
+        ("3people/Ada Ray.md", "note", "Ada Ray"),
     ],
 )
 def test_the_page_of_a_folder_is_that_of_an_entity_and_an_overview_is_none(

@@ -101,6 +101,13 @@ def test_every_model_but_the_bundled_one_needs_trust(root: Path, model: str, eff
         ("openai/x", "http://10.0.0.7:8000/v1/", "to http://10.0.0.7:8000/v1, unencrypted"),
         ("openai/x", "http://localhost.example:1/v1", ":1/v1, unencrypted"),
         ("openai/x", "http://[::1]:1234/v1", "a program on this machine"),
+        ("openai/x", "http://127.0.0.2:1/v1", "a program on this machine"),
+        ("openai/x", "http://127.evil.com/v1", "evil.com/v1, unencrypted"),
+        ("openai/x", "http://127.0.0.1.evil.com/v1", "evil.com/v1, unencrypted"),
+        ("openai/x", "http://127.0.0.1@evil.com/v1", "evil.com/v1, unencrypted"),
+        ("openai/x", "http://127.1/v1", "to http://127.1/v1, unencrypted"),
+        ("openai/x", "http://2130706433/v1", "to http://2130706433/v1, unencrypted"),
+        ("openai/x", "http://localhost./v1", "to http://localhost./v1, unencrypted"),
     ],
 )
 def test_a_server_needs_trust_for_its_address(

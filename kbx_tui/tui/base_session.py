@@ -283,7 +283,8 @@ class BaseSession:
 
     async def _show_or_index(self, error: KbxError) -> None:
         if await self.client.run(lambda engine: engine.is_indexed()):
-            self._show(error)
+            if not self.explore.is_past(error):  # typed on meanwhile
+                self._show(error)
         elif self.explore.is_searchable:  # else failed indexing would be retried for ever
             self.explore.set_searchable(False)
             self._host.show_notice("the index is gone; indexing again")

@@ -108,6 +108,8 @@ class ExploreModel:
         self._retrieves: object = None
         """The `SearchState.retrieval_key` of the newest search."""
         self._is_outdated = False
+        self._failure: tuple[Exception | None, tuple[object, ...]] = None, ()
+        """The error of the last search that failed, and what it searched for."""
         """Whether the index grew during the newest search, which may have read the old one."""
         self._reranker_pool: ThreadPoolExecutor | None = None
 
@@ -388,8 +390,9 @@ class ExploreModel:
             self._is_outdated = False
             try:
                 found = await self._retrieve(self.state)
-            except Exception:
+            except Exception as error:
                 if not self._is_outdated:
+                    self._failure = error, self._retrieves
                     raise
                 continue
             if found is not None:
@@ -422,6 +425,11 @@ class ExploreModel:
             self.state = replace(self.state, query=state.query)
         self.displayed.show(state, evidence)
         self._rank(is_new=is_new)
+
+    def is_past(self, error: Exception) -> bool:
+        """Return whether an error is of a search for what is no longer asked."""
+        failure, searched = self._failure
+        return error is failure and searched != self.state.retrieval_key
 
     def _say_searching(self) -> None:
         if self.is_searchable and not self.displayed.answers(self.state):

@@ -44,4 +44,4 @@ def test_a_base_in_the_habits_of_a_real_one_is_understood(file: Path, tmp_path: 
             found = [result.path for result in kb.search(question, limit=FIRST).results]
             if not any(path in right for path in found):
                 missed.append((question, found))
-        assert len(missed) <= (1 - LEAST) * len(marked["? "]), missed
+        assert len(marked["? "]) - len(missed) >= LEAST * len(marked["? "]), missed

@@ -28,7 +28,7 @@ def test_response_has_the_id_of_the_request(demo: EngineWorker) -> None:
     (response,) = responses_to(demo, line(GOOD))
     assert list(response) == ["id", "ok", "result"]
     assert (response["id"], response["ok"]) == ("last", True)
-    assert response["result"]["experts"][0]["entity_id"] == "team:platform"
+    assert response["result"]["experts"][0]["entity_id"] == "project:migration"
 
 
 BAD: dict[str, tuple[bytes, str]] = {

@@ -73,7 +73,7 @@ async def test_unasked_only_a_few_claims_keep_the_other_experts_in_view(demo: Pa
         assert [type(row) for row in rows[:7]] == [ExpertRow, *[ClaimRow] * 5, ExpertRow]
         assert "· on a part of the topic" not in driver.text_of(ExpertList).partition("by count")[2]
         await driver.press("enter")
-        await driver.until_shown(ExpertList, "▾ Platform")
+        await driver.until_shown(ExpertList, "▾ Alice Chen")
         assert isinstance(expert_list(driver).rows[6], ClaimRow)
         await driver.press("enter")
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)

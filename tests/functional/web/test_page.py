@@ -73,8 +73,8 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
         await tab.until("document.title.endsWith('migration?')")
         assert "q=what+did+the+platform" in await tab.evaluate("location.search")
         for name in SLIDERS:
-            x, y = await place_of(tab, rf"{name}.*({KNOB})")
-            await tab.drag((x, y), (x - 200, y))
+            x, y = await place_of(tab, rf"{name}[^{KNOB}]*({KNOB})")
+            await tab.drag((x, y), (x - 100, y))
             value = rf"{name}[^.]*{KNOB}[^.]*\.[123]\d"  # .50 before
             await tab.until_text(value)
 
@@ -110,7 +110,7 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
         await tab.tap((x, y))
         await tab.until_text(r"› \.\d\d.*kick")
         await tab.tap(await place_of(tab, "(weaker)"))
-        await tab.until_text("› .*Glossary")
+        await tab.until_text("› .*Weekly notes")
         await tab.swipe((x, 350), (x, 100))
         await tab.swipe((x, 350), (x, 100))
         await tab.until_text(r"\.\d\d.*Inês Carvalho")

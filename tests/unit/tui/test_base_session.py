@@ -1,5 +1,6 @@
 """The session of one open base, on a fake engine."""
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from typing import Any, cast
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.config import Settings
+from kbx_tui.errors import ConfigError
 from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.tui.base_session import BaseSession
 from tests.session_host import RecordingHost
@@ -54,6 +56,37 @@ class UncountableEngine:
 
     def close(self) -> None:
         pass
+
+
+class RefusingEngine(UncountableEngine):
+    """An engine that refuses every query, and says only later whether there is an index."""
+
+    def is_indexed(self) -> bool:
+        self._base.asked.set()
+        return bool(self._base.may_answer.wait(60))
+
+    def retrieve(self, request: SearchRequest) -> object:
+        raise ConfigError(f"no {request.query}")
+
+
+async def test_an_error_of_a_query_that_has_been_replaced_is_not_shown() -> None:
+    base = SimpleNamespace(asked=threading.Event(), may_answer=threading.Event())
+    host = RecordingHost()
+    session = BaseSession(lambda: cast(KnowledgeBase, RefusingEngine(base)), host, debounce=0.0)
+    base.may_answer.set()
+    session.start()
+    await until(lambda: session.explore.summary or host.errors)
+    session.explore.set_searchable(True)
+    host.errors.clear()
+    base.may_answer.clear()
+    base.asked.clear()
+    session.explore.update(query="alice")
+    await until(base.asked.is_set)
+    session.explore.update(query="bob")
+    base.may_answer.set()
+    await until(lambda: "no bob" in host.errors)
+    await session.stop()
+    assert "no alice" not in host.errors
 
 
 async def test_new_index_is_searched_even_if_it_cannot_be_counted() -> None:

@@ -6,10 +6,12 @@ It leaves signals to `kbx_tui.ending`.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import log2
 from typing import Any, cast
 
 import uvicorn
@@ -19,8 +21,12 @@ from kbx_tui.http_service.connection_guard import ConnectionGuard
 
 DRAIN_SECONDS = 1.4
 """Time for active requests when the server stops; the process ends soon afterwards."""
-STEP_SECONDS, MOST_STEPS = 0.001, 10
+DOUBLING_SECONDS, TIMER_SECONDS = 0.0005, 0.001
+"""What a process waits for each doubling of its connections before it accepts one of a shared
+socket, and the step of the system's timers: a random part of it decides between similar waits."""
 RETRY_SECONDS = 0.05
+
+log = logging.getLogger(__name__)
 
 
 class HttpServer(uvicorn.Server):
@@ -31,6 +37,7 @@ class HttpServer(uvicorn.Server):
             return guard.wrap(H11Protocol(**arguments))
 
         self._protocol = protocol
+        self._shared: socket.socket | None = None
         super().__init__(
             uvicorn.Config(
                 app,
@@ -52,11 +59,35 @@ class HttpServer(uvicorn.Server):
         """Accept no more, finish active requests, let `serve` return. Callable on any thread."""
         self.should_exit = True
 
-    async def accept(self, listening: socket.socket) -> None:
-        """Accept connections of a socket on which other processes accept, too, until cancelled.
+    async def serve_shared(self, listening: socket.socket) -> None:
+        """Serve as `serve` does on a socket on which other processes accept, too; closes it."""
+        self._shared = listening
+        await self.serve([])
 
-        Which of them the system wakes first is a matter of its scheduler. So each waits the longer
-        the more connections it has: those with the fewest take the next.
+    async def main_loop(self) -> None:
+        """Accept until `stop` is called, or until that fails; called between start and end."""
+        if self._shared is None:
+            await super().main_loop()
+            return
+        accepting = asyncio.create_task(self._accept(self._shared))
+        accepting.add_done_callback(self._accepting_ended)
+        try:
+            await super().main_loop()
+        finally:
+            accepting.cancel()
+            await asyncio.wait([accepting])
+            self._shared.close()
+
+    def _accepting_ended(self, accepting: asyncio.Task[None]) -> None:
+        if not accepting.cancelled() and (error := accepting.exception()) is not None:
+            log.error("this process can accept no more connections and ends", exc_info=error)
+            self.stop()
+
+    async def _accept(self, listening: socket.socket) -> None:
+        """Accept connections until `stop` is called.
+
+        Which process the system wakes first is a matter of its scheduler. So each waits the longer
+        the more connections it has: those with fewer take the next.
         """
         loop = asyncio.get_running_loop()
         state: Any = {"server_state": self.server_state, "app_state": self.lifespan.state}
@@ -68,8 +99,10 @@ class HttpServer(uvicorn.Server):
             finally:
                 loop.remove_reader(listening)
             readable.clear()
-            steps = min(len(self.server_state.connections), MOST_STEPS) + random.random()
-            await asyncio.sleep(STEP_SECONDS * steps)
+            doublings = log2(1 + len(self.server_state.connections))
+            await asyncio.sleep(doublings * DOUBLING_SECONDS + random.random() * TIMER_SECONDS)
+            if self.should_exit:
+                return
             try:
                 connection, _ = listening.accept()
                 connection.setblocking(False)

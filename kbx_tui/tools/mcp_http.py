@@ -106,17 +106,14 @@ class McpProcess:
         The socket may be one on which other processes accept, too.
         """
         self._engine.begin()
-        serving = asyncio.create_task(self._server.serve([] if is_shared else [listening]))
-        while not (self._server.started or serving.done()):
-            await asyncio.sleep(0.01)
-        beside = [asyncio.create_task(report_index(self._engine, self._report))]
-        if is_shared:
-            beside.append(asyncio.create_task(self._server.accept(listening)))
+        reporting = asyncio.create_task(report_index(self._engine, self._report))
         try:
-            await serving
+            if is_shared:
+                await self._server.serve_shared(listening)
+            else:
+                await self._server.serve([listening])
         finally:
-            for task in beside:
-                task.cancel()
+            reporting.cancel()
 
     def stop(self) -> None:
         """Accept no more requests, answer those in progress and end. Callable from any thread."""

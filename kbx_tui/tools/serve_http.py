@@ -68,10 +68,10 @@ async def _serve(
 MODULE = "kbx_tui.tools.mcp_http"
 RESTARTS, RESTART_SECONDS = 5, 60.0
 """More restarts than this within this time end the server: new workers would fail as well."""
-START_SECONDS = 60.0
-"""Time for a worker to get ready, after which it is replaced."""
-SILENT_SECONDS = 30.0
-"""Time after which a worker that reports nothing is stuck, and is replaced."""
+LOOK_SECONDS, START_LOOKS, SILENT_LOOKS = 5.0, 12, 6
+"""A worker that reports nothing in this many waits in a row is stuck, and is replaced; the first
+report may take longer. Waits are counted, not seconds, because time also passes while this process
+is stopped or the machine is suspended: then a wait ends before the reports are read."""
 END_SECONDS = 1.8
 """Time for a worker to answer pending requests when it is asked to end."""
 
@@ -138,16 +138,22 @@ class WorkerPool:
     async def _follow(self, name: str, process: asyncio.subprocess.Process) -> None:
         """Read the reports of a worker until it ends; kill it if it reports nothing for long."""
         assert process.stdout is not None
-        seconds = START_SECONDS
-        try:
-            while line := await asyncio.wait_for(process.stdout.readline(), seconds):
-                seconds = SILENT_SECONDS
+        silent, most = 0, START_LOOKS
+        while silent < most:
+            try:
+                line = await asyncio.wait_for(process.stdout.readline(), LOOK_SECONDS)
+                if not line:
+                    return
                 for kind, values in json.loads(line).items():
                     self._state.note(name, kind, *values)
-        except TimeoutError:
-            say(f"{name} has not responded for {seconds:g} seconds and is ended")
-            process.kill()
-        except (AttributeError, TypeError, ValueError):  # a line that is not a report
+                silent, most = 0, SILENT_LOOKS
+            except TimeoutError:
+                silent += 1
+            except (AttributeError, TypeError, ValueError):  # a line that is not a report
+                break
+        else:
+            say(f"{name} has not responded for {most * LOOK_SECONDS:g} seconds and is ended")
+        with suppress(ProcessLookupError):
             process.kill()
 
 

@@ -187,7 +187,7 @@ class Status(Protocol):
     """The status line of the current mode. Call its methods on the event loop."""
 
     def show_notice(self, text: str, *, yields: bool = False) -> None:
-        """Show a text for a while; not if it `yields` and another is shown."""
+        """Show a text for a while; not if it `yields` and another, or a new error, is."""
 
     def show_error(self, text: str) -> None: ...
 

@@ -131,9 +131,13 @@ def reasons(entity: EntityRow) -> str:
 def whole_reasons(words: str, width: int) -> str:
     """Return as many of the first reasons as fit, or all of them if not even one does."""
     parts = words.split(", ")
-    begun = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
-    whole = (b for b in begun if all(b.count(pair[0]) == b.count(pair[1]) for pair in ("“”", "()")))
-    return longest_fitting((*whole, words), width)
+    beginnings = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return longest_fitting((*filter(_is_balanced, beginnings), words), width)
+
+
+def _is_balanced(words: str) -> bool:
+    """Return whether each quotation mark and parenthesis that opens in `words` is closed."""
+    return all(words.count(opening) == words.count(closing) for opening, closing in ("“”", "()"))
 
 
 def score_text(score: float, threshold: float) -> str:

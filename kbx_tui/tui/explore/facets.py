@@ -322,6 +322,7 @@ class FacetPane(FacetList):
 
     LEAVE_ACTION = "screen.focus_query"
     NEEDS_FOCUS = True
+    app = getters.app(TerminalApp)
 
     def __init__(self, session: BaseSession) -> None:
         super().__init__()
@@ -330,7 +331,8 @@ class FacetPane(FacetList):
 
     def update_counts(self) -> None:
         self.screen.set_class(self._model.shows_facets, "-facets")
-        self.border_subtitle = "esc closes" if self._model.wants_facets else ""
+        closes = f"{self.app.keymap.key_of('screen.back')} closes"
+        self.border_subtitle = closes if self._model.wants_facets else ""
         if self._model.shows_facets:
             self._counting.start(self._count())
         else:

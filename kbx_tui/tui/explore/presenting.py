@@ -170,17 +170,17 @@ def _dates(evidence: Evidence, state: SearchState) -> view.DatesView | None:
     return view.DatesView(state.dates, words, join_limited(evidence.undated, " or "))
 
 
-def next_change_note(below: float | None, above: float | None, alpha: float) -> str:
-    """Return a note on the next alphas, including 0 and 1, that reorder the top results.
+def next_change_note(below: float | None, above: float | None, value: float) -> str:
+    """Return a note on the nearest values of a slider from 0 to 1 at which the results change.
 
-    `below` and `above` are alphas at which scores are equal; the note names the nearest slider
-    values beyond them.
+    `value` is its current one. `below` and `above` are where the change happens, such as the alphas
+    at which scores are equal; the note names the slider's first values beyond them.
     """
     changes = []
     if below is not None:
-        changes.append(min(floor(below * 100 + 1e-9), ceil(alpha * 100 - 1e-9) - 1))
+        changes.append(min(floor(below * 100 + 1e-9), ceil(value * 100 - 1e-9) - 1))
     if above is not None:
-        changes.append(max(ceil(above * 100 - 1e-9), floor(alpha * 100 + 1e-9) + 1))
+        changes.append(max(ceil(above * 100 - 1e-9), floor(value * 100 + 1e-9) + 1))
     if not changes:
         return ""
     named = " and ".join(format_score(max(min(each, 100), 0) / 100) for each in changes)

@@ -260,7 +260,7 @@ class FrameScreen(Screen[None]):
         self.query_one(StatusLine).show_aside(text)
 
     def on_notice(self, message: Notice) -> None:
-        if not (message.yields and self.query_one(StatusLine).notice):
+        if not (message.yields and self.query_one(StatusLine).is_being_read):
             self.show_notice(message.text)
 
     def on_failure(self, message: Failure) -> None:

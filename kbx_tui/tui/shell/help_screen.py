@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.cells import cell_len
+from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
@@ -16,6 +17,7 @@ from kbx_tui.tui.commands.keymap import JUDGING, MENU_OF, SCOPE_TITLES, Keymap
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeBox
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import TextPane
 
@@ -96,6 +98,7 @@ class Help(ModalScreen[None]):
 
 class HelpText(TextPane):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "bad")
+    app = getters.app(TerminalApp)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -107,7 +110,8 @@ class HelpText(TextPane):
 
     def show_more(self) -> None:
         more = self.scroll_offset.y + self.visible_height < self.virtual_size.height
-        self.border_subtitle = "↓ more · esc closes" if more else "esc closes"
+        closes = f"{self.app.keymap.key_of('overlay.close')} closes"
+        self.border_subtitle = f"↓ more · {closes}" if more else closes
 
 
 def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]:

@@ -39,6 +39,11 @@ class StatusLine(LineDrawing, Widget):
     def said(self) -> str:
         return " · ".join(filter(None, (self.notice, self.aside)))
 
+    @property
+    def is_being_read(self) -> bool:
+        """Whether it shows a notice, or an error that has just come."""
+        return bool(self.notice or (self.error and self._is_whole))
+
     def lines(self, width: int) -> list[Line]:
         if not self.text:
             return []

@@ -4,11 +4,15 @@ import asyncio
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import psutil
@@ -27,7 +31,7 @@ from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.serve_http import WorkerPool
 from tests.command_line import program_environment
 from tests.functional.tools.mcp_requests import ACCEPT, LIST, TOKEN
-from tests.waiting import wait_until
+from tests.waiting import until, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes inherit no socket")
 
@@ -139,41 +143,127 @@ async def test_worker_that_reports_nothing_is_replaced(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     monkeypatch.setattr(serve_http, "MODULE", "hanging_worker")
-    monkeypatch.setattr(serve_http, "SILENT_SECONDS", 0.05)
+    monkeypatch.setattr(serve_http, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(serve_http, "START_LOOKS", 10_000)
     listening, _ = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 1, ServiceState())
     with pytest.raises(KbxError, match=r"workers ended 6 times within 60 seconds"):
         await asyncio.wait_for(pool.serve(listening), SECONDS)
-    assert capsys.readouterr().err.count("has not responded for 0.05 seconds and is ended") == 6
+    assert capsys.readouterr().err.count("has not responded for 0.12 seconds and is ended") == 6
 
 
-async def test_connections_go_to_the_worker_that_has_the_fewest() -> None:
-    """Two servers in one process accept on one socket, as workers do."""
+class ReportedState(ServiceState):
+    reports = 0
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer no request: only connections are counted."""
+    def note(self, process: str, kind: str, *values: Any) -> None:
+        self.reports += 1
 
+
+async def test_worker_is_kept_when_the_server_was_stopped_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As after Ctrl+Z, or on a machine that was suspended."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setattr(serve_http, "MODULE", "reporting_worker")
     listening, _ = listen("127.0.0.1", 0)
-    listening.setblocking(False)
-    servers = [HttpServer(app, ConnectionGuard(ConnectionLimits())) for _ in range(2)]
-    serving = [asyncio.create_task(server.serve(sockets=[])) for server in servers]
-    while not all(server.started for server in servers):
-        await asyncio.sleep(0.01)
-    sockets = [listening.dup() for _ in servers]  # a loop has one reader per descriptor
-    accepting = [
-        asyncio.create_task(server.accept(own))
-        for server, own in zip(servers, sockets, strict=True)
-    ]
-    clients = [await asyncio.open_connection(*listening.getsockname()) for _ in range(9)]
-    while sum(counts := [len(server.server_state.connections) for server in servers]) < 9:
-        await asyncio.sleep(0.01)
-    assert sorted(counts) == [4, 5]
-    for _, writer in clients:
+    state = ReportedState()
+    pool = WorkerPool(McpOptions("."), 1, state)
+    serving = asyncio.create_task(pool.serve(listening))
+    loop = asyncio.get_running_loop()
+    await until(lambda: state.reports > 1)
+    reports, pids = state.reports, pool.pids()
+    monkeypatch.setattr(loop, "time", lambda: time.monotonic() + 3600)
+    await until(lambda: state.reports > reports + 1)
+    assert pool.pids() == pids
+
+    reader, writer = await asyncio.open_connection(*listening.getsockname())
+    address = listening.getsockname()
+    pool.stop()
+    await serving
+    with suppress(ConnectionResetError):
+        assert await reader.read() == b""  # nobody is left who could accept it
+    writer.close()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(*address)
+
+
+class SharedServer(HttpServer):
+    """Accepts on a socket on which others accept, too, and answers with its name."""
+
+    def __init__(self, name: bytes, guard: ConnectionGuard | None = None) -> None:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http":
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                await send({"type": "http.response.body", "body": name})
+
+        super().__init__(answer, guard or ConnectionGuard(ConnectionLimits()))
+
+    async def begin(self, listening: socket.socket) -> asyncio.Task[None]:
+        """Return the task that serves; it has a descriptor of its own, as a worker has."""
+        serving = asyncio.create_task(self.serve_shared(listening.dup()))
+        await until(lambda: self.started)
+        return serving
+
+    def count(self) -> int:
+        return len(self.server_state.connections)
+
+
+@pytest.fixture
+def listening() -> Iterator[socket.socket]:
+    with listen("127.0.0.1", 0)[0] as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+async def test_connections_go_to_the_worker_that_has_fewer(listening: socket.socket) -> None:
+    """Also where both have many."""
+    busy, idle = SharedServer(b"busy"), SharedServer(b"idle")
+    serving, clients = [], list[asyncio.StreamWriter]()
+
+    async def connect(count: int) -> None:
+        for _ in range(count):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            clients.append(writer)
+            await until(lambda: busy.count() + idle.count() == len(clients))
+
+    serving.append(await busy.begin(listening))
+    await connect(80)
+    serving.append(await idle.begin(listening))
+    await connect(20)
+    assert (busy.count(), idle.count()) == (80, 20)
+    for writer in clients:
         writer.close()
-    for server in servers:
-        server.stop()
-    for task in accepting:
-        task.cancel()
+    busy.stop()
+    idle.stop()
     await asyncio.gather(*serving)
-    for each in (listening, *sockets):
-        each.close()
+
+
+async def test_worker_that_ends_leaves_what_waits_to_another(listening: socket.socket) -> None:
+    ending, next_one = SharedServer(b"ending"), SharedServer(b"next")
+    serving = await ending.begin(listening)
+    ending.stop()
+    reader, writer = await asyncio.open_connection(*listening.getsockname())
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    await serving
+    serving = await next_one.begin(listening)
+    assert (await asyncio.wait_for(reader.read(), SECONDS)).endswith(b"\r\nnext\r\n0\r\n\r\n")
+    writer.close()
+    next_one.stop()
+    await serving
+
+
+class BrokenGuard(ConnectionGuard):
+    def wrap(self, inner: asyncio.Protocol) -> asyncio.Protocol:
+        raise RuntimeError("broken")
+
+
+async def test_worker_that_can_accept_no_more_ends(
+    listening: socket.socket, caplog: pytest.LogCaptureFixture
+) -> None:
+    serving = await SharedServer(b"", BrokenGuard(ConnectionLimits())).begin(listening)
+    _, writer = await asyncio.open_connection(*listening.getsockname())
+    await asyncio.wait_for(serving, SECONDS)
+    assert [each.getMessage() for each in caplog.records] == [
+        "this process can accept no more connections and ends"
+    ]
+    writer.close()

@@ -16,6 +16,7 @@ from kbx_tui.tui.commands.keymap import ACTIVE_TOGETHER, commands_in
 from kbx_tui.tui.dedup.panes import DraftLine
 from kbx_tui.tui.experts.screen import Experts, TopicLine
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
+from kbx_tui.tui.explore.facets import FacetPane
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
@@ -332,11 +333,18 @@ async def test_key_bar_help_and_palette_show_the_configured_key(demo_copy: Path)
 
 
 async def test_sentences_name_the_configured_keys(demo_copy: Path) -> None:
-    configure(demo_copy, 'mode.experts = "f9"\ndraft.create = "ctrl+g"')
+    closing = 'screen.back = "f10"\noverlay.close = "f11"'
+    configure(demo_copy, f'mode.experts = "f9"\ndraft.create = "ctrl+g"\n{closing}')
     async with running(demo_copy, WIDE, asked="who knows about the migration") as driver:
         await driver.until_shown(StatusLine, "these are documents; f9 ranks people")
         driver.explore.session.review.apply()
         await driver.until_shown(StatusLine, "nothing is decided: ctrl+g creates, m merges")
+        await driver.press("escape", "D")
+        facets = driver.explore.query_one(FacetPane)
+        await driver.until(lambda: facets.border_subtitle == "f10 closes")
+        await driver.press("f10", "question_mark")
+        await driver.until(lambda: isinstance(driver.app.screen, Help))
+        assert str(driver.app.screen.query_one(HelpText).border_subtitle).endswith("f11 closes")
 
 
 async def test_invalid_keys_are_one_error_line_and_keep_all_defaults(demo_copy: Path) -> None:

@@ -348,6 +348,9 @@ async def test_nothing_is_written_if_cancelled_or_changed_after_the_diff(demo_co
         file.write_text(BEFORE, encoding="utf-8")
         await driver.press("enter")
         await driver.until_shown(StatusLine, "kbx.toml has changed meanwhile")
+        driver.app.show_notice("1 change on disk indexed", yields=True)
+        await driver.pilot.pause()
+        assert driver.status.text.startswith("kbx.toml has changed meanwhile")
         assert file.read_text(encoding="utf-8") == BEFORE
 
 

@@ -121,7 +121,7 @@ async def test_a_moved_slider_names_the_alpha_of_the_next_change(demo: Path) -> 
         await driver.press("down", "right_square_bracket")
         await driver.until_shown(StatusLine, "alpha .55: ", "next change")
         await driver.press("right_curly_bracket")
-        await driver.until_shown(StatusLine, "threshold .55: ", " of 63 documents found")
+        await driver.until_shown(StatusLine, "threshold .55: ", "2 entities count")
         first, note = driver.titles[:10], driver.view.alpha_note
         change = float(note.rpartition(" ")[2])
         driver.explore.model.update(alpha=change - 0.02)

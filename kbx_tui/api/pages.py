@@ -120,6 +120,8 @@ class Pages:
         for found in (one, two):
             if not found.path:
                 raise NotFound(f"{found.name} has no page, so there is nothing to merge")
+            if (self._session.root / found.path).is_symlink():
+                raise WriteFault(f"{found.path} is a symbolic link: merge the page it leads to")
         if one.path == two.path:
             raise ConfigError(f"both names mean {one.name}, {one.path}")
         self._session.index(fast=True)  # the links of all pages have to be known

@@ -212,6 +212,11 @@ def test_one_page_is_not_merged_with_itself(kbx: CommandLine, root: Path) -> Non
     ran = kbx("--kb", root, "person", "merge", "Robert Okafor", "Bobby")
     assert (ran.code, "both names mean Robert Okafor" in ran.err) == (2, True)
     assert kbx("--kb", root, "person", "merge", "Bob Okafor", "Platform").code == 4
+    (root / "memory/people/linked.md").symlink_to("bob.md")
+    assert kbx("--kb", root, "index", "--fast").code == 0
+    for names in (("person:linked", "person:bob"), ("person:bob", "person:linked")):
+        ran = kbx("--kb", root, "person", "merge", *names, "--dry-run")
+        assert (ran.code, "linked.md is a symbolic link" in ran.err) == (7, True), ran.err
 
 
 @pytest.mark.parametrize(

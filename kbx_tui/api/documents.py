@@ -41,7 +41,7 @@ from kbx_tui.search.browse import BaseContents, contents_of
 from kbx_tui.search.completion import FilterCompletions, complete_filter, complete_last_word
 from kbx_tui.search.document_links import LinkIndex
 from kbx_tui.search.frecency import OpenedDocuments
-from kbx_tui.search.link_graph import Destination
+from kbx_tui.search.link_graph import Destination, part_line
 from kbx_tui.search.link_records import (
     MOST_DOCUMENTS,
     BrokenLink,
@@ -628,7 +628,57 @@ class Links:
                 raise WriteFault(
                     f"the link {target.written!r} in {path} has to be changed by hand first"
                 )
-        return with_links_to(path, data, new.path, name)
+        after = with_links_to(path, data, new.path, name)
+        for was, now in zip(
+            *(parse_document(path, each).links for each in (data, after)), strict=True
+        ):
+            found = find(now, path)
+            if was != now and (found is None or found.path != new.path):
+                raise WriteFault(f"the link {was!r} in {path} has to be changed by hand first")
+        return after
+
+    def require_same(self, old: Document, new: Document, merged: Document) -> None:
+        """Raise WriteFault if a link leads elsewhere once the page `old` is part of `new`."""
+        graph = self._links().graph
+        find = graph.destinations.find
+        for written in (*old.links, *old.property_links):
+            page, _ = split_target(written)
+            if page and find(written, old.path) != find(written, new.path):
+                raise WriteFault(
+                    f"the link {written!r} of {old.path} would lead elsewhere from {new.path}: "
+                    "give its full path first"
+                )
+        pages, lines = {old.path: old, new.path: new}, merged.body.split("\n")
+        for path in {*pages, *self.sources(old.path), *self.sources(new.path)}:
+            for target in graph.targets.get(path, ()):
+                found = target.destination
+                if found is None or found.path not in pages or not found.heading:
+                    continue
+                before = pages[found.path].body.split("\n")
+                was = part_line(pages[found.path].body, 1, found.heading)
+                now = part_line(merged.body, 1, found.heading)
+                text = before[was - 1]
+                is_same = now and lines[now - 1] == text and lines.count(text) == before.count(text)
+                if was and not is_same:
+                    raise WriteFault(
+                        f"the link {target.written!r} in {path} would no longer lead to one "
+                        "heading: rename that heading, or change the link first"
+                    )
+
+    def require_own_names(self, old: Entity, new: Entity) -> None:
+        """Raise WriteFault if links by a name that `new` gets from `old` lead to a third entity."""
+        added = {name_key(name) for name in (old.name, *old.aliases)}
+        for path, targets in self._links().graph.targets.items():
+            for target in targets:
+                found = target.destination
+                if found is None or found.path in (old.path, new.path):
+                    continue
+                page, _ = split_target(target.written)
+                if name_key(page) in added and "/" not in page and found.entity_id:
+                    raise WriteFault(
+                        f"the link {target.written!r} in {path} leads to {found.path}, which has "
+                        f"that name, too: take it from {old.path} or change the link first"
+                    )
 
     def _links(self) -> LinkIndex:
         index = self._session.fresh_index()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from kbx_tui.editing.page_edits import (
 )
 from kbx_tui.editing.page_merge import merge_pages
 from kbx_tui.errors import ConfigError, FileChanged, NotFound, UnknownEntity, WriteFault
-from kbx_tui.formatting import format_score
+from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.fact_sections import ID_LIMIT
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
@@ -120,6 +120,8 @@ class Pages:
         for found in (one, two):
             if not found.path:
                 raise NotFound(f"{found.name} has no page, so there is nothing to merge")
+            if (self._session.root / found.path).is_symlink():
+                raise WriteFault(f"{found.path} is a symbolic link: merge the page it leads to")
         if one.path == two.path:
             raise ConfigError(f"both names mean {one.name}, {one.path}")
         self._session.index(fast=True)  # the links of all pages have to be known
@@ -131,10 +133,15 @@ class Pages:
                 "other page: merge them in an editor"
             )
         before, gone = self._files.read(one.path), self._files.read(two.path)
-        added = parse_document(two.path, gone)
-        names = tuple(dict.fromkeys((two.name, *added.aliases)))
-        data, left_out = merge_pages(parse_document(one.path, before), before, added, names)
-        links = Links(self._session)
+        data, left_out = merge_pages(one, before, two, gone)
+        links, names = Links(self._session), (two.name, *two.aliases)
+        links.require_same(
+            *(
+                parse_document(found.path, page)
+                for found, page in ((two, gone), (one, before), (one, data))
+            )
+        )
+        links.require_own_names(two, one)
         follow = partial(links.redirected, old=two.path, new=one, aliases=names)
         edits = [FileEdit(one.path, before, follow(one.path, data))]
         for source in links.sources(two.path):
@@ -144,11 +151,21 @@ class Pages:
         edits.append(FileEdit(two.path, gone, None))
         edits = [edit for edit in edits if edit.after != edit.before]
         diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
-        written = Written(False, one.path, diff, hints=left_out)
+        written = Written(False, one.path, diff, hints=(*left_out, *self._names_of(two.path)))
         if dry_run:
             return written
         entry = self._files.write(edits, f"person merge {two.name} into {one.name}")
         return replace(written, written=True, entry=entry)
+
+    def _names_of(self, path: str) -> Iterator[str]:
+        """Yield sentences on judgments and settings that name a page, and go on naming it."""
+        from kbx_tui.evaluation.judgments import JudgmentLog  # imported late: only this needs it
+
+        log = JudgmentLog(self._session.root, self._session.notice_once)
+        if number := sum(judgment.path == path for judgment in log.read()):
+            yield f"{format_count(number, 'judgment')} of {path} will go on naming it"
+        if path in self._session.settings.search.muted_documents:
+            yield f"kbx.toml still mutes {path}"
 
     def add_fact(
         self,

@@ -108,6 +108,39 @@ def _set_field(path: str, data: bytes, key: str, value: Value) -> bytes:
     )
 
 
+def with_field(path: str, data: bytes, key: str, value: Any, lines: str) -> bytes | None:
+    """Return a page with a field that it lacks, of any kind, written as `lines` if these are known.
+
+    None if the page would not read as intended, or be another.
+    """
+    before, text = parse_document(path, data), decode_lossless(data)
+    if not lines:
+        lines = field_lines(key, tuple(texts_of(value)) if isinstance(value, list) else str(value))
+    if before.body_line == 1:
+        splice = text.insert_line(0, f"---\n{lines}\n---")
+    else:
+        fields = list(_fields(text, before.body_line - 2))
+        splice = text.insert_line(_line_for(fields, key), lines)
+    after = text.apply(splice)
+    page = parse_document(path, after)
+    is_as_meant = (
+        page.frontmatter == {**before.frontmatter, key: value}
+        and (page.body, page.problems) == (before.body, before.problems)
+        and (page.id, page.title, page.kind) == (before.id, before.title, before.kind)
+    )
+    return after if is_as_meant else None
+
+
+def written_fields(page: Document, data: bytes) -> dict[str, str]:
+    """Return the lines of each field in YAML frontmatter, joined by line feeds."""
+    text = decode_lossless(data)
+    if not text.text.startswith("---"):
+        return {}
+    return {
+        key: "\n".join(map(text.line, lines)) for key, lines in _fields(text, page.body_line - 2)
+    }
+
+
 def _splices(text: LosslessText, page: Document, key: str, value: Value) -> Iterator[Splice]:
     if page.body_line == 1:  # no frontmatter
         if value is None:

@@ -2,7 +2,8 @@
 
 What the other page says below its title is put, line by line as it stands, at the end of the
 section of the same heading of the page that is kept, or below all of it. The page is parsed again:
-it must have the facts of both, and nothing of the kept one may read differently.
+it must have the facts, links, headings, list items and code of both, and its entity the names and
+fields.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -21,52 +24,110 @@ from kbx_tui.editing.page_edits import (
     apply_field_edits,
     field_value,
     shown_value,
+    with_field,
+    written_fields,
 )
 from kbx_tui.errors import WriteFault
+from kbx_tui.knowledge.entities import ROLE_KEYS, legacy_fields, page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
-from kbx_tui.knowledge.fields import texts_of
-from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.markdown import WrittenLink, headings, links_of
+from kbx_tui.knowledge.fields import ALIAS_KEYS, texts_of
+from kbx_tui.knowledge.folding import fold, name_key
+from kbx_tui.knowledge.markdown import (
+    WrittenLink,
+    blank_code,
+    blank_unread,
+    headings,
+    inline_fields,
+    links_of,
+    outline,
+)
 from kbx_tui.knowledge.reading import parse_document
-from kbx_tui.knowledge.records import Document
+from kbx_tui.knowledge.records import Document, Entity
 
-_OWN = frozenset({"id", "type", "name", "title", "alias", "aliases"})
-"""Fields that say which page it is: names become aliases, the rest is that of the kept page."""
-_ADDRESSES = frozenset({"email", "emails"})
-_ADDRESS = re.compile(r"\]\([ \t]*(<[^<>\n#]+|[^\s()<>#?]+)")
+_NAMES = ALIAS_KEYS | {"name"}
+_ROLES = frozenset({*ROLE_KEYS, "title"})
+_OF_ITS_PAGE = frozenset({"id", "type"})
+_JOINED = frozenset({"email", "emails", "tag", "tags"})
+_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*$")
+_DEFINED = re.compile(r"^[ >]{0,12}\[([^\[\]\n]{1,200})\]:", re.MULTILINE)
+_IN_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\]")
+_BLOCK_ID = re.compile(r"(?:^|[ \t])(\^[\w-]{1,200})[ \t]*$", re.MULTILINE)
+_CLOSINGS = ("", "-->", "%%", "$$", "}}", "%}", "%>")
+_NOT_IN_ADDRESS = re.compile(r"[^\w./~-]")
 
 
 def merge_pages(
-    kept: Document, data: bytes, other: Document, names: tuple[str, ...]
+    one: Entity, before: bytes, two: Entity, gone: bytes
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return the kept page, `data`, with what the other one says, and sentences on fields left out.
+    """Return the page of `one` with what that of `two` says, and sentences on what is left out.
 
-    `names` are those of the other page, which become aliases.
     Raises WriteFault where a part would read differently.
     """
+    kept, other = parse_document(one.path, before), parse_document(two.path, gone)
+    for problem in (*kept.problems, *other.problems):
+        raise WriteFault(f"{problem.path} {problem.reason}: mend that first")
     is_moved = posixpath.dirname(kept.path) != posixpath.dirname(other.path)
     if is_moved and any(target.startswith(".") for target in other.links):
         raise WriteFault(
             f"{other.path} has links relative to its folder, which is another than that of "
             f"{kept.path}: move the page there first"
         )
-    fields, left_out = _fields(kept, other, names)
-    after = apply_field_edits(kept.path, data, SetFields(tuple(fields.items())))
+    if shared := sorted({*_shared_labels(kept.body, other.body)}):
+        raise WriteFault(
+            f"{kept.path} and {other.path} both use the label {shared[0]!r}: rename it in one of "
+            "them first"
+        )
+    names = two.name, other.title, *two.aliases, *other.aliases
+    after, left_out = _with_fields(kept, before, other, gone, names)
     for title, lines in _sections(other):
         after = _with_section(kept.path, after, title, lines)
-    page = parse_document(kept.path, after)
-    is_as_meant = (
-        (page.id, page.title) == (kept.id, kept.title)
-        and Counter(_facts(page)) == Counter(_facts(kept)) + Counter(_facts(other))
-        and Counter(page.links) == Counter(kept.links) + Counter(other.links)
-        and {*kept.tags, *other.tags} == {*page.tags}
-    )
-    if not is_as_meant:
+    if not _reads_as_both(
+        parse_document(kept.path, after), kept, other, (one.name, *one.aliases, *names)
+    ):
         raise WriteFault(
             f"{other.path} cannot be put into {kept.path} without changing how one of them reads; "
             "merge them in an editor"
         )
     return after, tuple(left_out)
+
+
+def _reads_as_both(page: Document, kept: Document, other: Document, names: tuple[str, ...]) -> bool:
+    entity, was, added = (page_entity(each, "") for each in (page, kept, other))
+    known = {*map(name_key, (entity.name, *entity.aliases)), name_key(names[0])}
+    return (
+        (page.id, page.title) == (kept.id, kept.title)
+        and Counter(_facts(page)) == Counter(_facts(kept)) + Counter(_facts(other))
+        and Counter(page.links) == Counter(kept.links) + Counter(other.links)
+        and _headings(page) - {kept.title}
+        == (_headings(kept) | _headings(other)) - {kept.title, other.title}
+        and _blocks(page) == _blocks(kept) + _blocks(other)
+        and {*kept.tags, *other.tags} == {*page.tags}
+        and {*was.emails, *added.emails} == {*entity.emails}
+        and entity.role == (was.role or added.role)
+        and entity.team == (was.team or added.team)
+        and known.issuperset(map(name_key, names))
+    )
+
+
+def _headings(page: Document) -> set[str]:
+    return {heading.text for heading in headings(page.body)}
+
+
+def _blocks(page: Document) -> Counter[tuple[int, str]]:
+    """Return the list items of a page with their depth, and its code."""
+    read, lines = outline(page.body), page.body.split("\n")
+    items = [(item.depth, lines[item.line].strip()) for item in read.items]
+    return Counter([*items, *((-1, "\n".join(lines[a:b]).strip()) for a, b in read.code)])
+
+
+def _shared_labels(kept: str, other: str) -> Iterator[str]:
+    """Yield labels of notes, addresses and blocks that one body has and the other one uses."""
+    bodies = blank_code(kept), blank_code(other)
+    defined, used, blocks = (
+        [{fold(each) for each in pattern.findall(body)} for body in bodies]
+        for pattern in (_DEFINED, _IN_BRACKETS, _BLOCK_ID)
+    )
+    yield from (defined[0] & used[1]) | (defined[1] & used[0]) | (blocks[0] & blocks[1])
 
 
 def _facts(page: Document) -> Iterator[tuple[str, ...]]:
@@ -76,30 +137,52 @@ def _facts(page: Document) -> Iterator[tuple[str, ...]]:
         yield fact.kind, fact.text, fact.date, fact.status, str(fact.done), sources
 
 
-def _fields(
-    kept: Document, other: Document, names: tuple[str, ...]
-) -> tuple[dict[str, Value], list[str]]:
-    mine, left_out = kept.frontmatter, list[str]()
+def _with_fields(
+    kept: Document, data: bytes, other: Document, gone: bytes, names: tuple[str, ...]
+) -> tuple[bytes, list[str]]:
+    mine = {**inline_fields(kept.body), **legacy_fields(kept.body), **kept.frontmatter}
     aliases = {fold(name): name for name in (*kept.aliases, *names)}
     aliases.pop(fold(kept.title), None)
-    fields: dict[str, Value] = {"aliases": tuple(aliases.values())}
+    joined: dict[str, Value] = {"aliases": tuple(aliases.values())} if aliases else {}
+    role, as_written, left_out = page_entity(kept, "").role, written_fields(other, gone), []
     for key, value in other.frontmatter.items():
-        present, texts = field_value(mine, key), tuple(texts_of(value))
-        if key.casefold() in _OWN or fold(shown_value(value)) == fold(shown_value(present)):
+        folded, shown = key.casefold(), shown_value(value)
+        is_name = folded == "title" and name_key(shown) in map(name_key, names)
+        if folded in _NAMES or is_name or value in (None, "", []):
             continue
-        is_text = isinstance(value, str) or _is_list_of_text(value)
-        if is_text and not shown_value(present):
-            fields[key] = value if isinstance(value, str) else texts
-        elif is_text and (_is_list_of_text(present) or key.casefold() in _ADDRESSES):
-            fields[key] = tuple(dict.fromkeys((*texts_of(present), *texts)))
-        else:
-            said = shown_value(value) or "a table"
-            left_out.append(f"{key} {said!r} of {other.path} is left out")
-    return fields, left_out
+        present = field_value(mine, key) or mine.get(folded.replace("_", " "))
+        if folded in _ROLES:
+            present = role or present
+        if value == present or (shown and fold(shown) == fold(shown_value(present))):
+            continue
+        if present in (None, "", []) and folded not in _OF_ITS_PAGE:
+            added = with_field(kept.path, data, key, value, as_written.get(key, ""))
+            if added is not None:
+                data = added
+                continue
+        elif present and (folded in _JOINED or isinstance(present, list)):
+            texts = [_texts(each) for each in (present, value)]
+            if all(texts):
+                joined[key] = tuple(dict.fromkeys(chain.from_iterable(texts)))
+                continue
+        left_out.append(f"{key} {shown or 'a table'!r} of {other.path} is left out")
+    data = apply_field_edits(kept.path, data, SetFields(tuple(joined.items())))
+    written = decode_lossless(data).text
+    lines = decode_lossless(gone).text.splitlines()[: other.body_line - 1]
+    comments = (found[0] for line in lines if (found := _COMMENT.search(line)))
+    said = (
+        f"the comment {each!r} of {other.path} is left out"
+        for each in comments
+        if each not in written
+    )
+    return data, [*left_out, *said]
 
 
-def _is_list_of_text(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+def _texts(value: Any) -> list[str]:
+    """Return the texts that a list has with those of this value; none where that is unclear."""
+    each = value if isinstance(value, list) else [value]
+    is_clear = all(isinstance(text, str) for text in each)
+    return list(texts_of(each)) if is_clear and (each is value or "," not in value) else []
 
 
 def _sections(page: Document) -> Iterator[tuple[str, list[str]]]:
@@ -145,6 +228,12 @@ def _with_section(path: str, data: bytes, title: str, lines: list[str]) -> bytes
     follows = end > begin and _is_item(text.line(end - 1)) and bool(lines) and _is_item(lines[0])
     if not lines:
         return data
+    above = "\n".join(map(text.line, range(offset, end)))
+    if _is_open(above) or _is_open("\n".join(lines)):
+        raise WriteFault(
+            f"code, a comment or the like is open at the end of {title or 'the top'!r}, where two "
+            f"parts are joined for {path}: close it first"
+        )
     gap = [] if follows else [""]
     return text.apply(text.insert_line(end, "\n".join([*gap, *lines])))
 
@@ -153,33 +242,47 @@ def _is_item(line: str) -> bool:
     return line.lstrip()[:2] in ("- ", "* ", "+ ")
 
 
+def _is_open(text: str) -> bool:
+    """Return whether what follows a text could be part of its code, comment or the like."""
+    return any("\0" not in blank_unread(f"{text}\n\n\0{closing}") for closing in _CLOSINGS)
+
+
 def with_links_to(
     path: str, data: bytes, kept: str, name: Callable[[WrittenLink], str | None]
 ) -> bytes:
     """Return a page whose links lead to the page at `kept` where `name` gives one for a wikilink.
 
-    Raises WriteFault for a link that is written in a way which cannot be changed.
+    Raises WriteFault for a link that would then not be read as intended.
     """
     page, text = parse_document(path, data), decode_lossless(data)
-    start = text.line_starts[page.body_line - 1]
-    body = text.text[start:]
-    links = list(links_of(body))
-    if [link.target for link in links] != [link.target for link in links_of(page.body)]:
-        raise WriteFault(f"the links of {path} cannot be changed here; change them in an editor")
-    for link in reversed(links):
-        if (wanted := name(link)) is None:
+    relative = posixpath.relpath(kept, posixpath.dirname(path) or ".")
+    changed, expected = dict[int, Splice](), list[str]()
+    for link in links_of(page.body):
+        wanted = name(link)
+        if wanted is None:
+            expected.append(link.target)
             continue
-        raw = body[link.start : link.end]
-        found = re.search(re.escape(link.page), raw) if link.is_wikilink else _ADDRESS.search(raw)
-        if found is None:
-            line = page.body_line + body.count("\n", 0, link.start)
-            raise WriteFault(
-                f"the link {raw[:80]!r} in {path}:{line} has to be changed by hand first"
-            )
-        begin, end = found.span() if link.is_wikilink else found.span(1)
-        if not link.is_wikilink:
-            relative = posixpath.relpath(kept, posixpath.dirname(path) or ".")
-            wanted = f"<{relative}" if raw[begin] == "<" else quote(relative)
-        splice = Splice(start + link.start + begin, start + link.start + end, wanted)
+        begin, end = link.address
+        address = page.body[begin:end].partition("|")[0]
+        written = address.partition("#")[0]
+        if link.is_wikilink:
+            written = written.rstrip().removesuffix("\\")
+        else:
+            begin += written.startswith("<")
+            written = written.removeprefix("<").removesuffix(">").partition("?")[0]
+            wanted = _NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), relative)
+        line = page.body.count("\n", 0, begin)
+        start = text.line_starts[page.body_line - 1 + line]
+        start += begin - page.body.rfind("\n", 0, begin) - 1
+        changed[start] = Splice(start, start + len(written), wanted)
+        leads = relative if relative.startswith("../") else f"./{relative}"
+        expected.append(replace(link, page=wanted if link.is_wikilink else leads).target)
+    for _, splice in sorted(changed.items(), reverse=True):
         text = decode_lossless(text.apply(splice))
+    after = parse_document(path, text.data)
+    if list(after.links) != expected or after.frontmatter != page.frontmatter:
+        raise WriteFault(
+            f"links in {path} cannot be changed without changing how it reads: change those to "
+            "the other page in an editor first"
+        )
     return text.data

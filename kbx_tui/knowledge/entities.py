@@ -24,7 +24,7 @@ from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.markdown import inline_fields, outline, strip_markup
 from kbx_tui.knowledge.records import Document, Entity
 
-_ROLE_KEYS = ("role", "job_title", "position")
+ROLE_KEYS = ("role", "job_title", "position")
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
 
 
@@ -84,7 +84,7 @@ def _other_names(page: Document, fields: Iterable[tuple[str, object]]) -> Iterat
 
 
 def _role(page: Document, fields: Mapping[str, object]) -> str:
-    for key in _ROLE_KEYS:
+    for key in ROLE_KEYS:
         if role := text_of(fields.get(key)):
             return role
     title = text_of(fields.get("title")) if page.kind == "person" else ""

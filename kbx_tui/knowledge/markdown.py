@@ -110,6 +110,8 @@ class WrittenLink:
     is_wikilink: bool
     start: int
     end: int
+    address: tuple[int, int]
+    """Where the target or address is written, for a reference link in its definition."""
 
     @property
     def target(self) -> str:
@@ -143,7 +145,9 @@ def find_written_links(text: str, *, labels_first: bool = False) -> Iterator[Wri
         if page or part:
             start, end = match.span()
             start -= _is_shown(text, start)
-            yield WrittenLink(page, part, label, match["target"] is not None, start, end)
+            is_wikilink = match["target"] is not None
+            address = match.span("target" if is_wikilink else "address")
+            yield WrittenLink(page, part, label, is_wikilink, start, end, address)
 
 
 def _is_shown(text: str, start: int) -> bool:
@@ -313,9 +317,10 @@ def links_of(body: str, *, labels_first: bool = False) -> Iterator[WrittenLink]:
         return
     text = blank_unread(body)
     links = find_written_links(text, labels_first=labels_first)
-    definitions = _DEFINITION.finditer(text) if "]:" in text else ()
-    if addresses := {_reference_key(match["id"]): match["address"] for match in definitions}:
-        with_references = [*links, *_reference_links(text, addresses)]
+    definitions = list(_DEFINITION.finditer(text)) if "]:" in text else []
+    definitions.reverse()  # the first one of an id counts
+    if by_id := {_reference_key(match["id"]): match for match in definitions}:
+        with_references = [*links, *_reference_links(text, by_id)]
         links = iter(sorted(with_references, key=lambda link: link.start))
     yield from links
 
@@ -330,12 +335,14 @@ _REFERENCE = re.compile(
 )
 
 
-def _reference_links(text: str, addresses: Mapping[str, str]) -> Iterator[WrittenLink]:
+def _reference_links(text: str, by_id: Mapping[str, re.Match[str]]) -> Iterator[WrittenLink]:
     for match in _REFERENCE.finditer(text):
         label = match["text"] or ""
-        page, part = local_address(addresses.get(_reference_key(match["id"] or label), ""))
-        if page or part:
-            yield WrittenLink(page, part, label.strip(), False, *match.span())
+        definition = by_id.get(_reference_key(match["id"] or label))
+        page, part = local_address(definition["address"] if definition else "")
+        if definition and (page or part):
+            address = definition.span("address")
+            yield WrittenLink(page, part, label.strip(), False, *match.span(), address)
 
 
 def _reference_key(reference: str) -> str:

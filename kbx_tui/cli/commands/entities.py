@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -16,8 +16,8 @@ import click
 
 from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
-from kbx_tui.cli.output import Greyed, padded, print_diff, print_json, print_result, say, wants_json
-from kbx_tui.cli.write_output import confirmed, may_ask, prints_written
+from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
+from kbx_tui.cli.write_output import confirmed, may_ask, print_written, prints_written
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.search.link_records import NOTHING_RELATED
@@ -234,13 +234,15 @@ def merge_people(kept: str, other: str, dry_run: bool) -> Written:
       kbx person merge "Ann Lee" "A. Lee"
     """
     with open_kb() as kb:
-        if may_ask() and not (dry_run or wants_json()):
-            shown = kb.pages.merge(kept, other, dry_run=True)
-            print_diff(shown.diff)
-            if not confirmed("Merge these pages?"):
-                say("nothing was written")
-                return shown
-        return kb.pages.merge(kept, other, dry_run=dry_run)
+        if dry_run or wants_json() or not may_ask():
+            return kb.pages.merge(kept, other, dry_run=dry_run)
+        merged = kb.pages.merge(kept, other, dry_run=True)
+        print_written(merged, dry_run=True)
+        if confirmed("Merge these pages?"):
+            merged = kb.pages.merge(kept, other)
+        else:
+            say("nothing was written")
+        return replace(merged, hints=())  # they are printed above
 
 
 def group_of(kind: str) -> Group:

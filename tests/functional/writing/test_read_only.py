@@ -24,6 +24,7 @@ from kbx_tui.errors import NotFound, ReadOnly, RerankerError
 from kbx_tui.evaluation.blind_preferences import ShownList
 from kbx_tui.evaluation.judgments import TuningSnapshots
 from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.topics import EntityProposal
 from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query_history import QueryHistory
@@ -187,6 +188,12 @@ READS: dict[str, Call] = {
     "links.sources": lambda kb: kb.links.sources(ALICE),
     "links.redirected": lambda kb: kb.links.redirected(
         ALICE, b"# A\n", "memory/a.md", kb.entities.resolve("Bob Okafor"), ()
+    ),
+    "links.require_same": lambda kb: kb.links.require_same(
+        *[parse_document(path, b"# A\n") for path in ("memory/a.md", ALICE, ALICE)]
+    ),
+    "links.require_own_names": lambda kb: kb.links.require_own_names(
+        *map(kb.entities.resolve, ("Alice Chen", "Bob Okafor"))
     ),
     "links.orphans": lambda kb: kb.links.orphans("memory"),
     "links.overview": lambda kb: kb.links.overview(),

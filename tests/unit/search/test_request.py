@@ -154,7 +154,7 @@ def test_bases_are_named_if_given() -> None:
         ("newest first", ""),
     ],
 )
-def test_order_asked_for_in_words_is_no_word_of_the_query(query: str, text: str) -> None:
+def test_order_asked_for_in_words_sorts_and_is_not_searched_for(query: str, text: str) -> None:
     request = SearchRequest(query)
     assert (request.searched, request.order) == (text, "date")
     assert str(request.typed.filters[0]) == "newest first"

@@ -196,14 +196,14 @@ class Searcher:
         limit = max(
             request.limit,
             RERANKED if may_rerank else 0,
-            MAX_BY_DATE if request.sort == "date" else 0,
+            MAX_BY_DATE if request.order == "date" else 0,
         )
         evidence = self.retrieve(request, TopKRequest(tuning, limit, search.convergence))
         ranking = rank(evidence, tuning)
         if may_rerank:
             ranking = self.rerank(ranking, request.reranker)
             self._session.fresh_index()  # the index may have changed while the model ran
-        top = in_order(ranking, request.sort, request.limit)
+        top = in_order(ranking, request.order, request.limit)
         snippets = self._retriever().snippets(evidence, [ranked.row for ranked in top])
         total_ms = (time.perf_counter() - start) * 1000
         return answer(
@@ -212,7 +212,7 @@ class Searcher:
             snippets,
             total_ms=total_ms,
             with_explain=request.explain,
-            sort=request.sort,
+            sort=request.order,
             notes=self._session.repair_derived_files(),
             types=sorted(set(self._session.snapshot().kinds)) if request.all_types else (),
             outdated=self._session.outdated_notes(),

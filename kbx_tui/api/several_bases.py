@@ -118,7 +118,7 @@ def merge(request: SearchRequest, answers: Mapping[str, Answer]) -> SeveralRespo
         for name, response in responses.items()
         for result in response.results
     ]
-    if request.sort == "date":
+    if request.order == "date":
         owned.sort(key=lambda each: each.result.date, reverse=True)
     else:
         owned.sort(key=lambda each: (not each.is_known_item, -each.result.score))

@@ -11,6 +11,9 @@ which leave documents out, and `"exact words"`, of which `"one" OR "the other"` 
 is in quotation marks is searched for as well; in a longer question, of which it is less than half,
 it is words like others.
 
+`newest first` and `sorted by date` order the results, at the end of a query or followed by a colon
+or comma at its beginning.
+
 Any property in the frontmatter of the base's pages filters as well: `status:active`, `priority>2`,
 `due<2026-12`. `-status:done` and `-tag:ops` leave out the documents that match.
 
@@ -150,7 +153,7 @@ def _date(name: str, value: str | None) -> str:
     return text
 
 
-Key = Literal["type", "tag", "from", "to", "in", "@", "said", "title", "-", '"']
+Key = Literal["type", "tag", "from", "to", "in", "@", "said", "title", "-", '"', "newest first"]
 KEYS: tuple[Key, ...] = get_args(Key)
 
 OF_OTHER_PROGRAMS: Mapping[str, str] = {
@@ -186,6 +189,11 @@ _CLOSING = ",;.?!"
 _OR = re.compile(r"(?<=[\"”])\s+OR\s+")
 _EXCLUDED = re.compile(r"(?=\w*[^\W\d_])\w{2}")
 """Matches what may be left out after a minus sign: not the option `-v` nor the number `-5`."""
+_ORDER = r"""
+    (?i: (?:(?:sort|order)(?:ed)?\s)?(?<!best\s)(?<!sell\s)(?<!use\s)by\s(?:date|newest|most\srecent)
+       | (?:the\s)?(?:newest|latest|most\srecent)(?:\sones)?\sfirst )
+"""
+"""What asks for the newest first. A thing has a `best by date`."""
 _POSSESSIVE = re.compile(r"['’]s$")
 _ORDERED = re.compile(rf"{NUMBER.pattern}|{DATE.pattern}")
 _NEEDS_QUOTES = re.compile(rf"[\s,]|[{_CLOSING}]$|['’]s$")
@@ -211,6 +219,8 @@ class TypedFilter:
             return " OR ".join(f'"{value}"' for value in self.values)
         if self.key == "-":
             return f"-{_quoted(self.values[0], is_quoted=not _EXCLUDED.match(self.values[0]))}"
+        if self.key == "newest first":
+            return self.key
         values = map(_quoted, self.values) if len(self.values) == 1 else iter(self.values)
         start = _start(self.key) if self.operator == ":" else f"{self.key}{self.operator}"
         return f"{'-' * self.is_negated}{start}{','.join(values)}"
@@ -247,6 +257,9 @@ def _filter_or_quoted(properties: tuple[str, ...]) -> re.Pattern[str]:
                     | (?P<sign>[@-]) (?=["\w]) )
                 (?: "(?P<quoted>[^"]*)" | (?P<bare>[^\s"]+) ) (?!\S)
         | (?P<words> "[^"]*" | “[^“”]*” )
+        | (?P<order> ^ {_ORDER} \s?[:,;]
+        | (?: (?<!\S) | [,;]\s? | \( ) {_ORDER} (?:[,\s]+{_ORDER})?
+          [.?!]? \)? (?= \s*\Z | \s+(?:[@"“-]|{NAME}[:<>]) ) )
         """,
         re.VERBOSE,
     )
@@ -266,10 +279,12 @@ def read_filters(query: str, properties: tuple[str, ...] = ()) -> TypedQuery:
             unknown[match.span()] = match[0], here.format("2026-03" if is_no_date else value)
             continue
         named = match["key"] or match["said"] or match["date"] or match["name"]
-        key = named or match["sign"] or '"'
+        key = named or match["sign"] or ("newest first" if match["order"] else '"')
         operator = match["operator"] or ":"
         values = _values(key, match["quoted"], match["bare"] or (match["words"] or "")[1:-1])
-        if operator != ":":
+        if match["order"]:
+            values = (key,)
+        elif operator != ":":
             values = tuple(filter(_ORDERED.fullmatch, values)) if len(values) == 1 else ()
         if values and key == '"' and spans and _OR.fullmatch(query, spans[-1][1], match.start()):
             filters[-1] = replace(filters[-1], values=(*filters[-1].values, *values))
@@ -502,7 +517,7 @@ class SearchRequest:
     """Knobs as in `Tuning`, where `threshold` is `entity_threshold`, and `hotness`
     `hotness_weight`. None or nothing keeps the configured value."""
     sort: str = "score"
-    """`date` lists the best 50 newest first (`in_order`), `score` the best first."""
+    """`date` lists the best 50 newest first (`in_order`), `score` the best first. See `order`."""
     feedback: float | None = None
     """Weight of pseudo-relevance feedback, 0..1; 0 turns it off."""
     parts: float | None = None
@@ -559,6 +574,11 @@ class SearchRequest:
     @property
     def searched(self) -> str:
         return self.typed.text
+
+    @property
+    def order(self) -> str:
+        """`sort`, or `date` where the query asks for the newest first."""
+        return "date" if any(self.typed.values("newest first")) else self.sort
 
     @property
     def all_types(self) -> tuple[str, ...]:

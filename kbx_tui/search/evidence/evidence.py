@@ -270,6 +270,8 @@ class AskedSpeaker:
     shown: str
     topic: str
     """What they are asked for: the query without their names, and without its verb."""
+    by_filter: bool = False
+    """Whether a filter asks for their turns, whatever these say."""
 
 
 @dataclass(frozen=True, slots=True)

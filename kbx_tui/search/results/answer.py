@@ -335,7 +335,7 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
         "entity": given.entities,
     }
     named = [f"{name} {_listed(values)}" for name, values in filters.items() if any(values)]
-    named += [safe_line(str(typed)) for typed in all_typed]
+    named += [safe_line(str(typed)) for typed in all_typed if typed.key != "newest first"]
     if len(named) == 1 and (path or (all_typed and all_typed[0].key == "in")):
         path = path or safe_line(all_typed[0].values[0])
         yield f"there are no documents in {path}; paths start at the root: memory/meetings"

@@ -49,7 +49,8 @@ class Snippet:
     redacted: tuple[tuple[int, int], ...] = ()
     """Spans of `text` that are redacted, where that was looked up."""
     forms: tuple[str, ...] = ()
-    """How the document first writes each word of `terms`; empty where that was not looked up."""
+    """How the passage, else the document, first writes each word of `terms`; empty where that was
+    not looked up."""
     speaker: str = ""
     """Who says it, where the query asks for what they said."""
 
@@ -176,7 +177,7 @@ class ScoreReasons:
 
 def exact_words(known_item: str) -> str:
     """Return `exact title`, and `own page` of what need not be typed exactly."""
-    is_exact = known_item not in ("filter", "newest", "own page", "similar name")
+    is_exact = known_item not in ("date", "filter", "newest", "own page", "similar name")
     return f"exact {known_item}" if is_exact else known_item
 
 

@@ -287,9 +287,11 @@ class PassageSource:
             start = _start_in_turn(text, turn, matches, wanted)
         start, stop = _below_heading(text, headings, start)
         text = text[:stop]  # a passage ends before the next heading
-        found = [word_stem for _, _, word_stem in matches]
         shown, spans, line_breaks, (begin, end) = _cut(text, start, matches)
         line = self.body_line + text.count("\n", 0, begin)
+        at = bisect_left(matches, (begin,))
+        matches = [*matches[at:], *matches[:at]]
+        found = [word_stem for _, _, word_stem in matches]
         firsts = [found.index(word_stem) for word_stem in stems if word_stem in found]
         return Snippet(
             text=shown,

@@ -106,7 +106,8 @@ class AskedTurns:
         generation, text = self._generation, body[:READ_AT_MOST]
         language = generation.words.language_of(row)
         turns, words = generation.speakers.turns(row, text), self.weights(language)
-        return best_turn(text, turns, labels, words, language, offsets_of)
+        always = self._asked.by_filter
+        return best_turn(text, turns, labels, words, language, offsets_of, always=always)
 
     def kind(self, flags: Flags, bm25: Scores) -> AskedKind:
         """Return how much each document of the base answers, those flagged in scope by a turn."""

@@ -287,7 +287,7 @@ class _Search:
         generation, topic = self._generation, self._named.document_query
         asked: AskedSpeaker | None
         if names := self._dates.filters.values("said", negated=False):
-            asked = AskedSpeaker(names, "", topic if self._dates.text else "")
+            asked = AskedSpeaker(names, "", topic if self._dates.text else "", by_filter=True)
         else:
             asked = generation.speakers.asked(self._words, self._named.matches)
         if asked is None or not (names or has_topic(folded_words(asked.topic))):

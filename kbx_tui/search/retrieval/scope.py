@@ -134,6 +134,8 @@ def _typed_flags(
     match typed.key if typed.operator == ":" else "":
         case "title":
             return _titled(snapshot.titles, values)
+        case "newest first":  # it orders documents, and leaves none out
+            pass
         case "from" | "to" if typed.lacks_date:
             return np.zeros(len(snapshot.paths), np.bool_)
         case "type":

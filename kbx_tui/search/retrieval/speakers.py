@@ -233,15 +233,19 @@ def best_turn(
     words: Mapping[str, float],
     language: str,
     offsets_of: OffsetsOf | None,
+    *,
+    always: bool,
 ) -> SpokenPassage | None:
     """Return the turn under one of `labels` that answers best.
 
     Of equal ones it is that with the most words asked for, else the first. `words` are the weights
-    of their stems. None if nobody speaks under these labels.
+    of their stems. None if nobody speaks under these labels, or, unless `always`, if only
+    other text has such words.
     """
     starts = [turn.start for turn in turns]
     said: dict[int, Counter[str]] = defaultdict(Counter)
-    for begin, _, stem in TextWords(text, "".join(words), language, offsets_of).find(words):
+    matches = TextWords(text, "".join(words), language, offsets_of).find(words)
+    for begin, _, stem in matches:
         at = bisect_right(starts, begin) - 1
         if at >= 0 and begin < turns[at].end:
             said[at][stem] += 1
@@ -259,4 +263,6 @@ def best_turn(
         passage = SpokenPassage(round(sum(weights) / total, DIGITS), here.total(), turn)
         if best is None or passage[:2] > best[:2]:
             best = passage
-    return best
+    starts_of_lines = (text.rfind("\n", 0, begin) + 1 for begin, *_ in matches)
+    is_said = any(text[start] != "#" for start in starts_of_lines)  # not only by a heading
+    return best if best is None or best.answered or always or not is_said else None

@@ -56,14 +56,14 @@ SIGNAL_WORDS: Mapping[str, str] = {"first_name": "first name", "fuzzy": "like"}
 
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.ExploreView:
-    evidence = ranking.evidence
+    evidence, order = ranking.evidence, state.request().order
     kept = set(ranking.kept)
     no_vector = np.isnan(ranking.components.cosine)
     if no_vector.all():  # the query or the whole index has no vectors to compare
         no_vector[:] = False
     results = tuple(
         result_row(evidence, ranked, has_vector=not no_vector[ranked.row])
-        for ranked in answer.in_order(ranking, state.sort, MAX_RESULTS)
+        for ranked in answer.in_order(ranking, order, MAX_RESULTS)
     )
     left_out = (ranking.blended > 0.0) & ~ranking.included
     is_gated = ranking.kept and ranking.tuning.gate == "hard"
@@ -89,7 +89,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.
         results=results,
         matched=int(np.count_nonzero(ranking.included)),
         scope=evidence.scope,
-        order=f"the best {len(results)}, newest first" if state.sort == "date" else "",
+        order=f"the best {len(results)}, newest first" if order == "date" else "",
         alpha_note=alpha_note,
         note=_note(ranking),
         filters=tuple(safe_line(str(typed)) for typed in evidence.scope.filters.typed),
@@ -317,6 +317,8 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
             return safe_line(f"matches {typed}") if known_item else ""
         case "newest":
             return "the newest first, as you asked"
+        case "date" if evidence.date_preference is not None:
+            return f"dated {evidence.date_preference.words}"
         case "own page":
             return "its own page first, newer a little higher: you asked what is new"
         case "similar name" | "role":

@@ -101,12 +101,22 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     Of the words that it says, it names the `most` frequent ones, as the document writes them.
     """
     words = words_said(snippet)[:most] if snippet is not None else []
-    said = f"says {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else ""
-    speaks = f"{snippet.speaker} speaks here" if snippet and snippet.speaker else ""
-    reasons = (why.known_as, speaks, said or why.likeness, *why.links)
+    speaks, elsewhere = "", list[str]()
+    if snippet is not None and snippet.speaker:
+        speaks = f"{snippet.speaker} speaks here"
+        shown = {fold(snippet.text[start:end]) for start, end in snippet.matches}
+        elsewhere = [word for word in words if fold(word) not in shown]
+    said = _listed([word for word in words if word not in elsewhere])
+    says = f"says {said}" if said else ""
+    beside = f"{_listed(elsewhere)} elsewhere in the document" if elsewhere else ""
+    reasons = (why.known_as, speaks, says or beside or why.likeness, says and beside, *why.links)
     sentence = "; ".join(filter(None, reasons)) or "little in it is what you ask"
     is_weak = format_score(why.score) == ".00" and not why.known_item
     return f"hardly related: {sentence}" if is_weak else sentence
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def words_said(snippet: Snippet) -> list[str]:

@@ -421,3 +421,13 @@ def test_citation_key_after_an_at_sign_is_its_note_where_no_entity_is_called_so(
             response = kb.search(f"@{word} rent", fast=True)
             note = f"no entity is called {word}"
             assert (response.results, response.meta.notes[:1]) == ((), (note,))
+
+
+def test_newest_first_in_words_sorts_all_results_and_leaves_none_out(kb: KnowledgeBase) -> None:
+    wanted = kb.search("ferry", sort="date", limit=50)
+    for query in ("ferry, newest first", "newest first: ferry"):
+        found = kb.search(query, limit=50)
+        assert [each.path for each in found.results] == [each.path for each in wanted.results]
+        assert found.meta.typed_filters == ("newest first",)
+    nothing = kb.search("ferry newest first tag:none").meta.notes
+    assert "no document matches tag:none; omit or change one of them" in nothing

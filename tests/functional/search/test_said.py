@@ -108,6 +108,15 @@ def test_the_turn_of_the_person_comes_first_and_says_who_speaks(
     )
 
 
+def test_what_only_others_say_is_shown_where_they_say_it(kb: KnowledgeBase) -> None:
+    passages = {
+        each.path: each.snippet for each in kb.search("what did Dana say about the ledger").results
+    }
+    assert "ledger" in passages[PRICES]
+    headed = kb.search("what did Marek say about prices", fast=True).results[0]
+    assert headed.snippet.startswith("Marek Novak:")  # only the title says prices
+
+
 def test_a_question_that_asks_nobody_is_ranked_as_before(kb: KnowledgeBase) -> None:
     asked = "fee for large shops|who decides the fee|Dana Kim fee|what did Dana decide on the fee"
     for question in asked.split("|"):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kbx_tui.errors import ConfigError, OutOfRange
-from kbx_tui.search.request import MAX_QUERY, SearchRequest, Tuning, command_line
+from kbx_tui.search.request import MAX_QUERY, SearchRequest, Tuning, command_line, without_filter
 from kbx_tui.tui.explore.search_state import SearchState
 
 CONFIGURED = Tuning(alpha=0.3, entity_threshold=0.4, max_entities=7, gate="hard", parent="max")
@@ -140,3 +140,30 @@ def test_a_setting_that_is_left_to_the_base_is_not_an_option() -> None:
 def test_bases_are_named_if_given() -> None:
     line = command_line(SearchRequest("a"), USUAL, ["/my notes", "b"])
     assert line == "kbx search --kb '/my notes' --kb b a"
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("what is Ada working on, newest first", "what is Ada working on"),
+        ("Newest first: fees", "fees"),
+        ("fees (sorted by date)", "fees"),
+        ("fees sorted by date, the most recent first?", "fees"),
+        ("fees latest first @ada type:note", "fees"),
+        ("fees by date", "fees"),
+        ("newest first", ""),
+    ],
+)
+def test_order_asked_for_in_words_sorts_and_is_not_searched_for(query: str, text: str) -> None:
+    request = SearchRequest(query)
+    assert (request.searched, request.order) == (text, "date")
+    assert str(request.typed.filters[0]) == "newest first"
+    assert SearchRequest(without_filter(query, 0)).order == "score"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["first rehearsal", "latest first draft", "oldest first", '"newest first"', "sell by date"],
+)
+def test_words_that_ask_for_no_order_stay_words(query: str) -> None:
+    assert (SearchRequest(query).searched, SearchRequest(query).order) == (query, "score")

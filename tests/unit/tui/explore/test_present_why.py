@@ -122,6 +122,15 @@ def test_a_query_of_filters_says_what_matches_and_nothing_of_a_score() -> None:
     assert not any(word in shown for word in ("hardly", "else", " .00 ", "in full"))
 
 
+def test_a_document_of_the_time_asked_for_says_its_date_and_not_that_it_was_given() -> None:
+    retrieved = evidence(components([0.0], [0.0]), known_items={0: "date"})
+    asked = replace(retrieved, date_preference=preference([2]))
+    ((why,), (exact,)) = (explanations(each, Tuning()) for each in (asked, retrieved))
+    assert why_sentence(why, None) == "dated March 2026"
+    assert "1.00 date: shown first" in text_of(why_lines(why, None, 60))
+    assert why_sentence(exact, None) == "you gave its date in full"
+
+
 def test_an_unlinked_document_is_said_to_be_not_linked() -> None:
     retrieved = evidence(
         components([3.0, 1.0], [0.5, 0.4]), entities=[(entity(1, 1.0, named=True), {0: 1.0})]
@@ -276,6 +285,18 @@ def test_why_quotes_words_as_the_document_writes_them() -> None:
     terms, forms = (("cancelations", 2), ("say", 3), ("api", 1)), ("Cancellations", "said", "API")
     snippet = Snippet("", (), "", 1, 1, terms, forms=forms)
     assert why_sentence(why, snippet) == "says cancellations and api"
+
+
+def test_why_says_that_a_speaker_says_only_what_the_turn_shown_says() -> None:
+    why = Why(0, "", "", "", "", 0.4, (), None, "", ())
+    terms, text = (("refunds", 2), ("fee", 1)), "Dana: The fee is low."
+    for matches, sentence in (
+        (((10, 13),), "Dana speaks here; says fee; refunds elsewhere in the document"),
+        ((), "Dana speaks here; refunds and fee elsewhere in the document"),
+    ):
+        assert (
+            why_sentence(why, Snippet(text, matches, "", 1, 1, terms, speaker="Dana")) == sentence
+        )
 
 
 def test_every_kind_of_link_is_put_in_words() -> None:

@@ -100,19 +100,19 @@ def format_p(p: float) -> str:
 
 
 def answer_words(relevance: float, full_relevance: float) -> str:
-    """Return `relevance .26 of .30 for a full answer`, with a third decimal if they look equal."""
+    """Return `relevance .26 (full answer: .30)`, with a third decimal if they look equal."""
     parts = format_score(relevance), format_score(full_relevance)
     if parts[0] == parts[1] and relevance < full_relevance:
         parts = format_score(relevance, 3), format_score(full_relevance, 3)
     if relevance >= full_relevance:
         return f"relevance {parts[0]}: a full answer, from {parts[1]} on"
-    return f"relevance {parts[0]} of {parts[1]} for a full answer"
+    return f"relevance {parts[0]} (full answer: {parts[1]})"
 
 
 def share_words(
     reason: str, answered: float | None, *, weight: float | None = None, linked: bool = True
 ) -> str:
-    """Return what makes up the share of an entity: `.54 × attendee × .61 of the topic`.
+    """Return what makes up the share of an entity: `.54 × attendee × .61 answered`.
 
     `weight` and `answered` are left out where they are None or the document is not `linked`, and
     `answered` where it is 1.00.
@@ -123,7 +123,7 @@ def share_words(
     if weight is not None:
         factors.insert(0, format_score(weight))
     if answered is not None and (share := format_score(answered)) != format_score(1.0):
-        factors.append(f"{share} of the topic")
+        factors.append(f"{share} answered")
     return " × ".join(factors)
 
 

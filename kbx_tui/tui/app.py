@@ -136,8 +136,8 @@ class KbxApp(TerminalApp):
         is_news = command_id not in self.keymap.changes and key not in self._said_moved
         if isinstance(screen, FrameScreen) and is_news:
             self._said_moved.add(key)
-            now = self.keymap.display_keys(command)
-            screen.show_aside(f"{keymap.display_key(key)} is now {now}")
+            old, now = keymap.display_key(key), self.keymap.display_keys(command)
+            screen.show_aside(f"{old} is now {now}; {old} works in this release")
         pane = None if command.scope in keymap.MENU_OF else self.focused
         await (pane or screen).run_action(command.action)
 

@@ -245,9 +245,6 @@ COMMANDS: tuple[Command, ...] = (
             "pin the current settings as A, with which others are compared", moved="A"),
     Command("grade_menu", "settings.save", "s", "save_settings", "save settings",
             "save the current settings to kbx.toml, after a look at the change", moved="S"),
-    Command("grade_menu", "grade.first", "g", "go_to_first", "first row",
-            "go to the first row, or the top of the text", palette=False),
-
     Command("why_not", "why_not.take", "enter", "screen.take", "choose",
             "ask about the document; then do what is chosen", bar=True, in_turn=True),
     Command("why_not", "why_not.read", "ctrl+o", "screen.read", "read",

@@ -358,8 +358,8 @@ class ReviewModel:
         self._planning.start(self._plan([draft for draft in settled if draft.id == draft_id]))
 
     async def _plan(self, drafts: list[Draft]) -> None:
-        lines = await self._client.run(lambda engine: rows.plan_lines(engine.drafts.plan(drafts)))
-        self.post(rows.DraftPlanned(lines))
+        plan = await self._client.run(lambda engine: engine.drafts.plan(drafts))
+        self.post(rows.DraftPlanned(rows.plan_lines(plan) if drafts else ()))
 
     def apply(self) -> None:
         settled = self._settled()  # only drafts already checked

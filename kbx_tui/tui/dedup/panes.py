@@ -109,6 +109,11 @@ class DraftLine(PathInput):
         if self.use == "new" and not self.value:
             self.show_text(self.example)
 
+    async def on_key(self, event: events.Key) -> None:
+        if event.key == "slash" and self.use == "new" and not self.value:
+            event.stop()  # it leads to this line from everywhere else
+            event.prevent_default()
+
     def submit(self) -> bool:
         text = self.value.strip()
         if text and self.use == "new":
@@ -219,29 +224,32 @@ def state_look(draft: DraftRow) -> Look:
     return STATE_LOOKS.get(draft.state, "dim")
 
 
-def no_drafts(keymap: Keymap) -> EmptyState:
+def no_drafts(keymap: Keymap, *, is_typing: bool) -> EmptyState:
     about = titled_text(
         "No drafts.",
         "A draft is a fact you may want to keep. It is compared with the known facts as you"
         " type, and nothing is written until you say so.",
     )
-    typing = "types a draft, or pastes several lines"
-    if not keymap.offers("draft_line.take"):
-        typing = "types a text, to be compared with what is known"
-    leave = f"{keymap.key_of('draft_line.leave')} "  # in the line, letters are text
-    commands = [
-        f"{before}{keymap.key_of(command_id)} {words}"
-        for before, command_id, words in (
-            ("", "draft.new", typing),
-            (leave, "drafts.load", "loads a file, one draft per line"),
-            (leave, "drafts.scan", "finds what the knowledge base says twice"),
-        )
-        if keymap.offers(command_id)
+    first, before = f"{keymap.key_of('draft.new')} goes to the line for one", ""
+    if is_typing:  # letters are text
+        first, before = "type a fact, enter checks it", f"{keymap.key_of('draft_line.leave')} "
+    if is_typing and not keymap.offers("draft_line.take"):
+        first = "type a fact to compare"
+    words = [
+        first,
+        *(
+            f"{before}{keymap.key_of(command_id)} {does}"
+            for command_id, does in (
+                ("drafts.load", "loads a file, one draft per line"),
+                ("drafts.scan", "finds what the knowledge base says twice"),
+            )
+            if keymap.offers(command_id)
+        ),
     ]
     return lambda width: [
         *about(width),
         BLANK,
-        *(line for text in commands for line in paragraph(text, width, "dim")),
+        *(line for text in words for line in paragraph(text, width, "dim")),
     ]
 
 
@@ -404,6 +412,7 @@ class DiffPane(TextPane):
         rows: list[Line] = [
             (Span(f" {row}", diff_look(line)),)
             for line in self.lines
+            if not (line.startswith("✗ ") and line[2:] in self.reason)  # said below, with keys
             for row in diff_rows(line, room)
         ]
         if self.reason:

@@ -86,7 +86,8 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
     owner += " (unknown)" if owner and check is not None else ""
     if check is not None and entity is not None:
         owner = safe_line(entity.name)
-        owner += " (guessed)" if check.draft.is_guessed and not draft.entity_name else ""
+        is_given = draft.entity_name or entity.name.casefold() in draft.text.casefold()
+        owner += " (guessed)" if check.draft.is_guessed and not is_given else ""
         owner += "" if entity.path else ", no page yet"
     sign, state = CHECKING if verdict is None else (STATE_SIGNS[verdict.state], verdict.state)
     choice = draft.choice or (verdict.proposal if verdict is not None else None)

@@ -54,8 +54,6 @@ class Dedup(ModeScreen):
 
     def on_mount(self) -> None:
         self.model.post, self.model.on_change = self.post_message, self.show_review
-        self.query_one(panes.DraftList).empty_state = panes.no_drafts(self.app.keymap)
-        self.query_one(panes.DraftList).rebuild_lines()
         self._show_example()
         self.model.open()
 
@@ -92,6 +90,9 @@ class Dedup(ModeScreen):
         self.set_class(size.height < 20, "-short")
 
     def on_descendant_focus(self) -> None:
+        drafts = self.query_one(panes.DraftList)
+        drafts.empty_state = panes.no_drafts(self.app.keymap, is_typing=self.is_typing)
+        drafts.rebuild_lines()
         if isinstance(self.focused, panes.DraftLine):
             self.check_typed()
         elif isinstance(self.focused, panes.DraftList):
@@ -123,8 +124,7 @@ class Dedup(ModeScreen):
         self.set_class(not shown, "-empty")
         if self.draft is None:
             self._show_known("", ())
-            self.query_one(panes.DiffPane).explain("")
-            self.query_one(panes.DiffPane).show(())
+            self._show_plan("", ())
         elif not self.is_typing_draft:
             self._show_draft(self.draft)  # at once: the next key may decide about a fact of it
         slider = self.query_one(NumberSlider)
@@ -134,9 +134,7 @@ class Dedup(ModeScreen):
     def on_typed_text_checked(self, message: rows.TypedTextChecked) -> None:
         if self.is_typing_draft:
             self._show_known("", message.known)
-            diff = self.query_one(panes.DiffPane)
-            diff.explain(message.reason)
-            diff.show(message.lines)
+            self._show_plan(message.reason, message.lines)
         elif self.draft is not None:
             self._show_draft(self.draft)
 
@@ -188,6 +186,8 @@ class Dedup(ModeScreen):
         known = self.query_one(panes.KnownList)
         if self.is_typing_draft and (known.subject or not known.rows):
             self._show_known("", (), checked=False)
+        if self.is_typing_draft:
+            self._show_plan("", ())  # it was for another text
         self.model.check_typed(self.line.typed)
 
     @on(panes.DraftLine.CompletionsFound)
@@ -376,6 +376,11 @@ class Dedup(ModeScreen):
         reasons = (draft.reason, self._page_keys if needs_page else "")
         self.query_one(panes.DiffPane).explain("; ".join(filter(None, reasons)))
         self.model.plan(draft.id)
+
+    def _show_plan(self, reason: str, lines: tuple[str, ...]) -> None:
+        pane = self.query_one(panes.DiffPane)
+        pane.explain(reason)
+        pane.show(lines)
 
     def _show_known(
         self, draft_id: str, known: tuple[rows.KnownRow, ...], *, checked: bool = True

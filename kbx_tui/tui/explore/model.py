@@ -186,7 +186,8 @@ class ExploreModel:
     def next_mode(self) -> str:
         mode = MODES[(MODES.index(self.state.mode) + 1) % len(MODES)]
         self.update(mode=mode)
-        return f"{mode} search: {MODE_HELP[mode]}"
+        follows = MODES[(MODES.index(mode) + 1) % len(MODES)]
+        return f"{mode} search: {MODE_HELP[mode]}; again for {follows}"
 
     def next_preset(self) -> str:
         preset = PRESETS[(PRESETS.index(self.state.preset) + 1) % len(PRESETS)]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from kbx_tui.safe_text import safe_lines
+from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument
 from kbx_tui.tui.shell.confirm import Confirm
 from kbx_tui.tui.shell.frame_screen import ModeScreen
-from kbx_tui.tui.widgets.lines_view import TextPane
-from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
 
 
@@ -52,14 +51,9 @@ class JudgingScreen(ModeScreen):
         self.app_state.note_measured(judged=True)
         self.session.judging.judge(document)
         self.app_state.remember_query(self.session.explore.asked())
-        self._show_reason(self.judge.move_on(document))
-
-    def action_go_to_first(self) -> None:
-        match self.focused:
-            case RowsView() as rows:
-                rows.action_move_to_end(False)
-            case TextPane() as text:
-                text.action_scroll_to_end(False)
+        words = f"{'not sure' if grade is None else grade}: {document.title}"
+        reason = self.judge.move_on(document)
+        self.show_notice(reason or shorten(f"graded {words}", self.size.width - 2))
 
     def move_on(self, graded: JudgedDocument) -> str:
         return self.judge.go_to_next()

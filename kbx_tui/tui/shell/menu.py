@@ -42,6 +42,11 @@ class Menu(ModalScreen[None], Overlay[None]):
             self.dismiss()
         await self.below.run_action(action)
 
+    async def action_move_below(self, key: str) -> None:
+        """Move the cursor of the screen below, to which the next command applies."""
+        if active := self.below.active_bindings.get(key):
+            await self.app.run_action(active.binding.action, active.node)
+
     def action_close(self) -> None:
         self.dismiss()
 
@@ -60,6 +65,8 @@ def menu(below: Screen[None], title: str, commands: Sequence[Command]) -> Menu:
                 for command in commands
             ),
             Binding("escape,q", "close", show=False, priority=True),
+            Binding("up", "move_below('up')", show=False, priority=True),
+            Binding("down", "move_below('down')", show=False, priority=True),
         ]
 
     return OfScreen(below, title, commands)

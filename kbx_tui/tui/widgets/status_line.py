@@ -12,7 +12,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Look, Span, looks
 
-MAX_LINES = 4
+MAX_LINES, NOTE_LINES = 4, 2
 READING_SPEED = 15.0
 
 
@@ -49,12 +49,12 @@ class StatusLine(LineDrawing, Widget):
             return []
         is_error = self.text == self.error
         first: Span = Span(" ✗ ", "bad") if is_error else Span(" ")
-        is_quiet = self.text in (self.hint, self.progress)
-        look: Look = "dim" if is_quiet else "text"
+        look: Look = "dim" if self.text == self.progress else "text"
         room = max(width - len(first.text) - 1, 1)
-        lines = wrap(self.text, room) if self._is_whole else [self.text]
-        if len(lines) > MAX_LINES:
-            lines[MAX_LINES - 1 :] = [" ".join(lines[MAX_LINES - 1 :])]
+        most = MAX_LINES if self._is_whole else NOTE_LINES if self.text == self.note else 1
+        lines = wrap(self.text, room) if most > 1 else [self.text]
+        if len(lines) > most:
+            lines[most - 1 :] = [" ".join(lines[most - 1 :])]
         blank = Span(" " * len(first.text))
         return [
             (blank if row else first, Span(fit(text, room).rstrip(), look))
@@ -83,11 +83,12 @@ class StatusLine(LineDrawing, Widget):
             self._update()
 
     def show_notice(self, text: str) -> None:
+        self.aside = self.aside if not self.notice else ""
         self.notice = self.last = safe_line(text)
         self._show_whole(self.said)
 
     def show_aside(self, text: str) -> None:
-        """Show a text behind the notice, also behind one that comes while it is shown."""
+        """Show a text alone, and behind the first notice that comes while it is shown."""
         self.notice, self.aside = "", text
         self._show_whole(self.said)
 

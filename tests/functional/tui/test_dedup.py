@@ -50,6 +50,38 @@ async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
         await review.until(lambda: "Leads the platform team" in review.known)
 
 
+async def test_nothing_is_said_of_a_draft_before_its_check_has_ended(demo_copy: Path) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await review.press("slash")
+        line = review.screen.query_one(DraftLine)
+        line.value = "Zoltan likes tea"
+        await review.driver.until_shown(DiffPane, "its entity is unknown; choose one")
+        assert review.driver.words_of(DiffPane).count("its entity is unknown") == 1
+        watched.checking.clear()
+        line.value = "Zoltan likes tea a lot"
+        await review.until(lambda: "its entity" not in review.driver.words_of(DiffPane))
+        await review.press("enter")
+        await review.until(lambda: review.rows)
+        await review.go_to("Zoltan")
+        assert not review.screen.query_one(DiffPane).lines
+        watched.checking.set()
+        await review.checked()
+        line.value = "Alice Chen likes tea"
+        await review.press("slash", "enter")
+        await review.until(lambda: len(review.rows) == 2)
+        await review.checked()
+        assert review.rows[1].about == "Alice Chen · fact"
+
+
+async def test_hint_without_drafts_is_true_of_the_focus(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.driver.until_shown(DraftList, "/ goes to the line for one", " f loads a file")
+        await review.press("slash", "slash")
+        assert not review.screen.query_one(DraftLine).value
+        await review.driver.until_shown(DraftList, "type a fact, enter checks it", "esc f loads")
+
+
 async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path) -> None:
     async with running(demo_copy, WIDE) as driver:
         await driver.press("f2")

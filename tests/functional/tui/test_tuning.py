@@ -80,7 +80,7 @@ async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "m")
         await driver.until_shown(QueryLine, "flat · entities switched off")
-        await driver.until_shown(StatusLine, "flat search: documents ranked without entities")
+        await driver.until_shown(StatusLine, "documents ranked without entities; again for fast")
         await driver.until_shown(EntityList, "○ Alice Chen person 1.00")
         assert driver.watched.calls["retrieve"] == 1
         await driver.press("m")

@@ -87,7 +87,7 @@ OFFERS = pytest.mark.parametrize("offer", [READER, WRITER], ids=["reader", "writ
 OFFERED_TO_A_READER = """
 query.results query.leave query.clear query.complete query.history query.earlier path.results
 path.complete path.down path.up path.folders path.leave path.clear results.read results.up
-copy.menu grade.menu view.menu grade.first app.jump
+copy.menu grade.menu view.menu app.jump
 entities.card entities.mute entities.pin entities.up list.up list.down list.page_up
 list.page_down list.first list.last preview.close preview.next_match preview.previous_match
 preview.next_link preview.previous_link preview.follow preview.front card.close card.open

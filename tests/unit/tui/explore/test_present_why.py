@@ -179,8 +179,8 @@ def test_relevance_and_that_of_a_full_answer_are_shown_with_their_effect() -> No
     )
     (why,) = explanations(retrieved, Tuning())
     shown = text_of(why_lines(why, None, 60))
-    assert "document .58  relevance .17 of .25 for a full answer" in shown
-    assert "Entity 1  attendee × .76 of the topic" in shown
+    assert "document .58  relevance .17 (full answer: .25)" in shown
+    assert "Entity 1  attendee × .76 answered" in shown
 
 
 def test_note_too_long_for_the_pane_is_wrapped() -> None:
@@ -190,12 +190,12 @@ def test_note_too_long_for_the_pane_is_wrapped() -> None:
         topic=Topic(0.4),
     )
     lines = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 30)).split("\n")
-    start = lines.index("  relevance .33 of .40 for a")
-    assert lines[start + 1] == "  full answer"
+    start = lines.index("  relevance .33 (full answer:")
+    assert lines[start + 1] == "  .40)"
     assert [line.strip() for line in lines[-5:-2]] == [
         ".86  Entity 1",
-        "attendee × .86 of the",
-        "topic",
+        "attendee × .86",
+        "answered",
     ]
 
 

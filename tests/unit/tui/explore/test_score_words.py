@@ -64,7 +64,7 @@ def test_the_page_of_meanings_has_every_sentence() -> None:
         (meaning_sentence(0.45), "cosine .45: its best passage is about something related"),
         (meaning_sentence(0.62), "cosine .62: its best passage says nearly what you ask"),
         (
-            link_sentence("Alice", 0.4, "attendee × .80 of the topic"),
+            link_sentence("Alice", 0.4, "attendee × .80 answered"),
             "Alice adds .40: the document is linked to it by attendee, as far as it answers the"
             " topic",
         ),
@@ -80,7 +80,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
         "document",
         0.3,
         (Addend(0.1, 0.66, "words", "bm25 3.8", "few words"), Addend(0.2, None, "date", "March")),
-        ("relevance .34 of .29 for a full answer", "compared with a page too"),
+        ("relevance .34 (full answer: .29)", "compared with a page too"),
     )
     entity = Section("entity", 0.9, (Addend(0.9, None, "Alice", "title", "by its title"),))
     terms = (Term(0.5, 0.3, "document"), Term(0.5, 0.9, "entity"))
@@ -88,7 +88,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
     words = dict(why_words(why, 0.5))
     assert list(words) == [
         "exact title", "score .60", "alpha .50", "document .30", "words .10", "date .20",
-        "relevance .34 of .29 for a full answer", "compared with a page too", "entity .90",
+        "relevance .34 (full answer: .29)", "compared with a page too", "entity .90",
         "Alice .90",
     ]  # fmt: skip
     assert all(words.values())

@@ -57,9 +57,19 @@ def test_error_differs_from_a_notice_by_its_sign() -> None:
 
 def test_long_text_that_has_been_read_takes_one_line() -> None:
     status = StatusLine()
-    status.note = "the index in .kbx/index is damaged; `kbx index --full` rebuilds it"
+    status.error = "the index in .kbx/index is damaged; `kbx index --full` rebuilds it"
     (line,) = lines(status)
-    assert line == " the index in .kbx/index is…"
+    assert line == " ✗ the index in .kbx/index i…"
+
+
+def test_note_keeps_its_reason_on_the_narrowest_screen() -> None:
+    status = StatusLine()
+    status.note = (
+        "only 3 documents say something about “migration”; the others are linked to Alice Chen"
+    )
+    first, second = lines(status, 50)
+    assert first == " only 3 documents say something about"
+    assert second == " “migration”; the others are linked to Alice Chen"
 
 
 def test_without_a_text_the_line_is_blank() -> None:

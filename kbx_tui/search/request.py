@@ -190,7 +190,8 @@ _OR = re.compile(r"(?<=[\"”])\s+OR\s+")
 _EXCLUDED = re.compile(r"(?=\w*[^\W\d_])\w{2}")
 """Matches what may be left out after a minus sign: not the option `-v` nor the number `-5`."""
 _ORDER = r"""
-    (?i: (?:(?:sort|order)(?:ed)?\s)?(?<!best\s)(?<!sell\s)(?<!use\s)by\s(?:date|newest|most\srecent)
+    (?i: (?:(?:sort|order)(?:ed)?\s)?(?<!best\s)(?<!sell\s)(?<!use\s)
+         by\s(?:date|newest|most\srecent)
        | (?:the\s)?(?:newest|latest|most\srecent)(?:\sones)?\sfirst )
 """
 """What asks for the newest first. A thing has a `best by date`."""

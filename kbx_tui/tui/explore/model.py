@@ -108,7 +108,7 @@ class ExploreModel:
         self._retrieves: object = None
         """The `SearchState.retrieval_key` of the newest search."""
         self._is_outdated = False
-        self._failure: tuple[Exception | None, tuple[object, ...]] = None, ()
+        self._failure: tuple[Exception | None, object] = None, ()
         """The error of the last search that failed, and what it searched for."""
         """Whether the index grew during the newest search, which may have read the old one."""
         self._reranker_pool: ThreadPoolExecutor | None = None

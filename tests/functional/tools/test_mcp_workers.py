@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import re
 import signal
 import socket
@@ -258,8 +259,9 @@ class BrokenGuard(ConnectionGuard):
 
 
 async def test_worker_that_can_accept_no_more_ends(
-    listening: socket.socket, caplog: pytest.LogCaptureFixture
+    listening: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("kbx_tui"), "propagate", True)  # an opened log ends it
     serving = await SharedServer(b"", BrokenGuard(ConnectionLimits())).begin(listening)
     _, writer = await asyncio.open_connection(*listening.getsockname())
     await asyncio.wait_for(serving, SECONDS)

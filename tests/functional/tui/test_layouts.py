@@ -317,7 +317,7 @@ async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy:
     async with running(demo_copy, (140, 40), asked=README_QUESTION) as driver:
         await driver.press("escape")
         await driver.until_shown(ResultList, "signed off by Alice after the Wednesday rehearsal.")
-        await driver.until_shown(WhyPane, "says decide and migration; mentions Platform;")
+        await driver.until_shown(WhyPane, "says decides and migration; mentions Platform;")
         words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*|\.\d+", driver.screen_text())
         assert len(words) <= 288, f"{len(words)} words"
         assert "search quality" not in driver.screen_text()
@@ -397,7 +397,7 @@ async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None
         await driver.press("escape")
         await driver.until_shown(
             WhyLine,
-            "why says decide and migration; mentions Platform; Migration in the title x more",
+            "why says decides; mentions Platform; Migration in the title x more",
         )
         assert driver.results.styles.border_bottom[0] == "round"
         assert driver.results.region.height == 17

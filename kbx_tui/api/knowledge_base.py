@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     import threading
     from datetime import date
 
-    from kbx_tui.api.documents import Documents, Links
+    from kbx_tui.api.documents import Documents
     from kbx_tui.api.drafts import Drafts
     from kbx_tui.api.entities import Entities
     from kbx_tui.api.file_writer import FileWriter
     from kbx_tui.api.imports import Imports
     from kbx_tui.api.judgments import Judgments, Preferences, Tuner
+    from kbx_tui.api.links import Links
     from kbx_tui.api.pages import Pages
     from kbx_tui.api.publishing import Publication
     from kbx_tui.api.queries import Queries
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
 StatusT = TypeVar("StatusT", "Status", "IndexOverview")
 _NAMESPACES = {
     "entities": "kbx_tui.api.entities:Entities",
-    "links": "kbx_tui.api.documents:Links",
+    "links": "kbx_tui.api.links:Links",
     "similarity": "kbx_tui.api.similarity:Similarity",
     "pages": "kbx_tui.api.pages:Pages",
     "drafts": "kbx_tui.api.drafts:Drafts",

@@ -8,9 +8,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from kbx_tui.api.documents import Documents, Links
+from kbx_tui.api.documents import Documents
 from kbx_tui.api.entities import Entities, require_iso_date
 from kbx_tui.api.file_writer import FileWriter
+from kbx_tui.api.links import Links
 from kbx_tui.api.session import Session
 from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting.checking import check_with_entity

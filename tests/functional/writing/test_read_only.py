@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.api.documents import Documents, Links
+from kbx_tui.api.documents import Documents
 from kbx_tui.api.drafts import Drafts
 from kbx_tui.api.entities import Entities
 from kbx_tui.api.imports import Imports
 from kbx_tui.api.judgments import Judgments, Preferences, Tuner
+from kbx_tui.api.links import Links
 from kbx_tui.api.pages import Pages
 from kbx_tui.api.queries import Queries
 from kbx_tui.api.similarity import Similarity

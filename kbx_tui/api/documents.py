@@ -186,11 +186,14 @@ class Documents:
                 current[path] = self._public_pages[path][0]
         return sorted(changed)
 
-    def index_changed(self, paths: Sequence[str]) -> bool:
-        """Index pages that changed, if that is possible now; return whether any became current."""
+    def index_changed(self, paths: Sequence[str], *, wait: bool) -> bool:
+        """Index pages that changed, if that is possible; return whether any became current.
+
+        With `wait`, wait for a process that indexes a few pages, as after a write.
+        """
         from kbx_tui.api.file_writer import FileWriter  # reading needs none of it
 
-        FileWriter(self._session).index_edited(paths, at_once=True)
+        FileWriter(self._session).index_edited(paths, wait=wait, notify=False)
         snapshot, changed = self._session.snapshot(), self.changed(paths)
         return any(path not in snapshot.row_of or path not in changed for path in paths)
 

@@ -207,10 +207,11 @@ class FileWriter:
             session.notice(f"finished an interrupted write of {', '.join(paths)}")
         return paths
 
-    def index_edited(self, paths: Sequence[str], *, at_once: bool = False) -> bool:
+    def index_edited(self, paths: Sequence[str], *, wait: bool = True, notify: bool = True) -> bool:
         """Index those of `paths` that were edited since the last run; return whether any was.
 
-        With `at_once`, only if the index can be written now, and without a notice if not.
+        Without `wait`, only if the index can be written now; without `notify`, no notice says that
+        it could not.
         """
         session = self._session
 
@@ -224,22 +225,23 @@ class FileWriter:
             if hash_now(path) != indexed_hash(session.open_index(), path)
         ]
         if edited:
-            self._update_index(edited, "" if at_once else f"{edited[0]} was edited")
+            self._update_index(edited, f"{edited[0]} was edited" if notify else "", wait=wait)
         return bool(edited)
 
-    def _update_index(self, paths: Sequence[str], reason: str = "saved") -> None:
+    def _update_index(
+        self, paths: Sequence[str], reason: str = "saved", *, wait: bool = True
+    ) -> None:
         """Index `paths`, or leave them for the next write or run when the index is locked.
 
         A failure is a notice, not an error: the files themselves are written. Waits for a process
         that indexes its own write, not for one that indexes the whole base. A base that is open
-        for reading only stays as it was indexed. Without a `reason`, there is neither wait nor
-        notice.
+        for reading only stays as it was indexed. Without a `reason`, there is no notice.
         """
         if is_read_only(self._session.root):
             return
         session = self._session
         session.unindexed_paths.update(paths)
-        deadline = time.monotonic() + INDEX_LOCK_SECONDS * bool(reason)
+        deadline = time.monotonic() + INDEX_LOCK_SECONDS * wait
 
         def notice(text: str) -> None:
             if reason:

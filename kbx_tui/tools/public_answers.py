@@ -22,8 +22,8 @@ Json = dict[str, Any]
 ATTEMPTS = 4
 """Times that a call is answered: each answer may be about other pages that changed."""
 NOT_INDEXED_SINCE = (
-    "a page that this is about has redacted parts and has changed since it was indexed, and the "
-    "index cannot be updated now; try again later"
+    "a page that this is about has changed since it was indexed and may have redacted parts now, "
+    "and the index cannot be updated; try again later"
 )
 UNVERIFIED = "it failed, for a reason that could not be checked for what is redacted; see the log"
 
@@ -46,7 +46,11 @@ def answer_publicly(
         is_written = made.get("written", False)
         try:
             changed = _changed(public, made, error, arguments, read)
-            if is_written or not (changed and left and public.documents.index_changed(changed)):
+            if is_written or not (changed and left):
+                break
+            # an answer that may have to be refused is worth waiting for
+            may_hide = any(map(public.documents.may_hide, changed))
+            if not public.documents.index_changed(changed, wait=may_hide):
                 break
         except (IndexFault, EmbeddingError) as fault:
             log.warning("an answer could not be verified: %s", fault)

@@ -3,14 +3,17 @@
 import io
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.api import file_writer
 from kbx_tui.api.documents import Documents
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.writer_lock import writer_lock
@@ -24,6 +27,7 @@ from kbx_tui.tools.public_answers import NOT_INDEXED_SINCE
 from tests.functional.tools.conftest import HIDDEN, PAGES, SECRET
 from tests.functional.vaults import index_vault, write_vault
 from tests.trusting import copy_base
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +107,10 @@ def test_a_text_taken_out_of_its_file_is_withheld_before_the_index_knows(base: P
         assert found["matches"]
 
 
-def test_what_is_about_a_marked_page_is_refused_while_it_cannot_be_indexed(base: Path) -> None:
+def test_what_is_about_a_marked_page_is_refused_while_it_cannot_be_indexed(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_writer, "INDEX_LOCK_SECONDS", 0.0)
     page = base / ADA
     page.write_text(page.read_text("utf-8").replace("boat 1", "boat 1 #redacted"), "utf-8")
     known = {"text": "Ada mends boat 1"}
@@ -124,6 +131,18 @@ def test_what_is_about_a_marked_page_is_refused_while_it_cannot_be_indexed(base:
             assert failure is not None, name
             assert (failure.type, failure.message) == ("TRANSIENT", NOT_INDEXED_SINCE)
         assert call(kb, "kb.get", {"id": "person:bob"})["data"]["id"] == "person:bob"
+
+
+def test_a_call_about_a_page_that_is_gone_waits_for_a_run_that_is_under_way(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_writer, "INDEX_LOCK_SECONDS", PATIENCE)
+    (base / ADA).unlink()
+    with KnowledgeBase(base) as kb, ExitStack() as run:
+        run.enter_context(writer_lock(base))
+        Timer(0.2, run.close).start()
+        found = call(kb, "kbx.search", {"query": "mends boat"})
+        assert found["results"] and ADA not in [result["path"] for result in found["results"]]
 
 
 def test_a_write_to_a_marked_page_that_cannot_be_indexed_is_confirmed_once(base: Path) -> None:

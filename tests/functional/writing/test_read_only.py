@@ -216,7 +216,7 @@ READS: dict[str, Call] = {
     "documents.paths_of": lambda kb: kb.documents.paths_of([ALICE]),
     "documents.changed": lambda kb: kb.documents.changed([ALICE]),
     "documents.may_hide": lambda kb: kb.documents.may_hide(ALICE),
-    "documents.index_changed": lambda kb: kb.documents.index_changed([ALICE]),
+    "documents.index_changed": lambda kb: kb.documents.index_changed([ALICE], wait=False),
     "documents.chunk_lines": lambda kb: kb.documents.chunk_lines([ALICE]),
     "documents.read": lambda kb: kb.documents.read(ALICE),
     "documents.public_page": lambda kb: kb.documents.public_page(ALICE),

@@ -51,13 +51,6 @@ _MIRROR_FOLDER = re.compile(r"\d+-[0-9a-f]{8}")
 _MIRROR_FILE = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{32})?|\d+-[0-9a-f]{8}\.json")
 """Names of files in the mirror of a published index, in the user's cache."""
 
-_BEGINNINGS = {
-    "BUILD": re.compile(rb"[0-9a-f]{32}\Z"),
-    "DIGESTS": re.compile(rb"kbx digests "),
-    **{name: re.compile(rb"kbx %b " % Path(name).stem.encode()) for name in DERIVED_FILES},
-}
-"""Patterns of the first bytes of index files, for the files that are recognised by content."""
-
 _ID = re.compile(r"[0-9a-f]{32}")
 _INDEX_TEMPORARY = re.compile(
     rf"({'|'.join(map(re.escape, (INDEX_MARKER, *INDEX_FILES)))})\.{_ID.pattern}"
@@ -72,10 +65,9 @@ _SYSTEM_ENTRIES = {".DS_Store", "Thumbs.db", "desktop.ini", ".directory", "lost+
 def foreign_entries(folder: Path) -> list[str]:
     """Return the sorted names in a folder that do not belong to an index; links never do.
 
-    Outside `.kbx`, in a folder without the marker, names are weak evidence: other programs have
-    tables of these names, and a file `BUILD`. There the files must begin as ours do, and other
-    names belong to an index only beside such a file. Empty for a missing folder. Raises OSError,
-    NotADirectoryError for a file.
+    Outside `.kbx`, nothing in a folder without the marker does: other programs have tables of
+    these names, and a file `BUILD`. Empty for a missing folder. Raises OSError, NotADirectoryError
+    for a file.
     """
     try:
         with os.scandir(folder) as scanned:
@@ -85,8 +77,7 @@ def foreign_entries(folder: Path) -> list[str]:
     ours = [entry for entry in entries if _belongs_to_index(entry)]
     is_marked = any(entry.name == INDEX_MARKER for entry in ours)
     if folder.parent.name != STATE_FOLDER and not is_marked:
-        begun = {entry.name: _begins_as_ours(entry) for entry in ours if entry.name in _BEGINNINGS}
-        ours = [entry for entry in ours if begun.get(entry.name, any(begun.values()))]
+        ours = [entry for entry in ours if entry.name.startswith(INDEX_MARKER)]  # not yet renamed
     return sorted({entry.name for entry in entries} - {entry.name for entry in ours})
 
 
@@ -219,16 +210,6 @@ def _belongs_to_index(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     is_file = entry.name in (INDEX_MARKER, *INDEX_FILES)
     return is_file or _INDEX_TEMPORARY.fullmatch(entry.name) is not None
-
-
-def _begins_as_ours(entry: os.DirEntry[str]) -> bool:
-    if not entry.is_file(follow_symlinks=False):
-        return False  # reading a pipe would block
-    try:
-        with Path(entry.path).open("rb") as file:
-            return _BEGINNINGS[entry.name].match(file.read(64)) is not None
-    except OSError:
-        return False
 
 
 def _require_index_folder(folder: Path) -> None:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import msgspec
 
@@ -130,6 +131,20 @@ def invalid_lines(file: Path, count: int, first: str = "") -> str:
     lines = "one line" if count == 1 else f"{count:,} lines"
     reason = f" ({first})" if first else ""
     return f"{file}: {lines} cannot be read{reason}; left out, and kept in the file"
+
+
+def replace_file(target: Path, data: bytes, *, is_synced: bool = False) -> None:
+    """Replace a file of an index in one step, whoever else does so at that time. Raises OSError."""
+    temporary = target.with_name(f"{target.name}.{uuid4().hex}")
+    try:
+        with temporary.open("wb") as out:
+            out.write(data)
+            if is_synced:
+                out.flush()
+                os.fsync(out.fileno())
+        temporary.replace(target)
+    finally:
+        remove_temporary(temporary)
 
 
 def set_aside(file: Path) -> Path:

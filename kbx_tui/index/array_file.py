@@ -26,14 +26,12 @@ from io import BufferedRandom, BufferedReader
 from math import prod
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kbx_tui.index.ownership import digest_seed
-from kbx_tui.removal import remove_temporary
-from kbx_tui.state_file import decode_json, open_regular_file, read_regular_file
+from kbx_tui.state_file import decode_json, open_regular_file, read_regular_file, replace_file
 
 ALIGNMENT = 64
 END = struct.Struct("<II")
@@ -230,13 +228,8 @@ class VerifiedFiles:
         self._is_kept = True
         states = dict(self._states)  # copied in one step: another thread may be adding to it
         present = {name: state for name, state in states.items() if (self._folder / name).exists()}
-        temporary = self._folder / f"{VERIFIED}.{uuid4().hex}"
         with suppress(OSError):
-            try:
-                temporary.write_bytes(json.dumps(present).encode())
-                temporary.replace(self._folder / VERIFIED)
-            finally:
-                remove_temporary(temporary)
+            replace_file(self._folder / VERIFIED, json.dumps(present).encode())
 
 
 def leave_unwritten(folder: str) -> None:

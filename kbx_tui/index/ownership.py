@@ -29,7 +29,7 @@ from kbx_tui.removal import (
     has_marker,
     remove_index_id,
 )
-from kbx_tui.state_file import read_regular_file
+from kbx_tui.state_file import read_regular_file, replace_file
 from kbx_tui.user_files import user_state_folder
 
 IDS = "indexes"
@@ -204,7 +204,7 @@ def claim(folder: Path, known: str = "") -> None:
             _remember(known, f"{_MADE}{_place_of(folder)}")
     folder.mkdir(parents=True, exist_ok=True)
     if index_id(folder) != known:
-        _write_marker(folder, f"{_TEXT}{known}\n")
+        replace_file(folder / INDEX_MARKER, f"{_TEXT}{known}\n".encode("ascii"))
 
 
 def mark_aside(folder: Path) -> None:
@@ -215,10 +215,5 @@ def mark_aside(folder: Path) -> None:
     put_aside_by = uuid4().hex
     with suppress(KbxError):  # it then stays for ever
         _remember(put_aside_by, f"{_MADE}{_place_of(folder)}")
-    _write_marker(folder, f"{_TEXT}{index_id(folder) or NO_ID}\n{_ASIDE}{put_aside_by}\n")
-
-
-def _write_marker(folder: Path, text: str) -> None:
-    temporary = folder / f"{INDEX_MARKER}.{uuid4().hex}"
-    temporary.write_text(text, encoding="ascii")
-    temporary.replace(folder / INDEX_MARKER)
+    text = f"{_TEXT}{index_id(folder) or NO_ID}\n{_ASIDE}{put_aside_by}\n"
+    replace_file(folder / INDEX_MARKER, text.encode("ascii"))

@@ -16,14 +16,12 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.ownership import digest_seed
-from kbx_tui.removal import remove_temporary
-from kbx_tui.state_file import read_regular_file
+from kbx_tui.state_file import read_regular_file, replace_file
 
 DIGESTS = "DIGESTS"
 FORMAT = "kbx digests 2"
@@ -58,15 +56,7 @@ def read_stamp(folder: Path) -> Stamp | None:
 
 def write_stamp(folder: Path, stamp: Stamp) -> None:
     body = msgspec.json.encode(stamp)
-    temporary = folder / f"{DIGESTS}.{uuid4().hex}"
-    try:
-        with temporary.open("wb") as out:
-            out.write(_head(folder, body) + b"\n" + body)
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(folder / DIGESTS)
-    finally:
-        remove_temporary(temporary)
+    replace_file(folder / DIGESTS, _head(folder, body) + b"\n" + body, is_synced=True)
 
 
 def _head(folder: Path, body: bytes) -> bytes:

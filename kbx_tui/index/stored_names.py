@@ -309,7 +309,7 @@ def most_changes(length: int, other: int) -> int:
     -1 if texts of these lengths cannot be similar.
     """
     most = int((1.0 - SIMILAR / 100.0) * (length + other) + _ROUNDING)
-    most -= (most + length + other) % 2  # the difference of the lengths, plus an even number
+    most -= (most + length + other) % 2  # each change makes an odd length even, or the reverse
     return most if most >= abs(length - other) else -1
 
 

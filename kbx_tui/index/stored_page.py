@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 
@@ -21,8 +20,7 @@ from kbx_tui.index.store import Store, translate_errors
 from kbx_tui.knowledge.decoding import content_hash, decode
 from kbx_tui.knowledge.redaction import may_hold_mark
 from kbx_tui.knowledge.vault import list_files, read_page
-from kbx_tui.removal import remove_temporary
-from kbx_tui.state_file import open_regular_file
+from kbx_tui.state_file import open_regular_file, replace_file
 
 PAGES = "PAGES"
 STORED_PAGE_COLUMNS = ("frontmatter", "body", "body_line")
@@ -56,14 +54,9 @@ def write_marked_pages(root: Path, store: Store, settings: Settings) -> None:
             marked[path] = b""
         elif may_hold_mark(decode(data)[0]):
             marked[path] = data
-    folder, encoded = Path(store.uri), msgspec.msgpack.encode(dict(sorted(marked.items())))
-    temporary = folder / f"{PAGES}.{uuid4().hex}"
+    encoded = msgspec.msgpack.encode(dict(sorted(marked.items())))
     with translate_errors(f"write {PAGES}", store.uri):
-        try:
-            temporary.write_bytes(encoded)
-            temporary.replace(folder / PAGES)
-        finally:
-            remove_temporary(temporary)
+        replace_file(Path(store.uri) / PAGES, encoded)
 
 
 class MarkedPages:

@@ -15,7 +15,7 @@ from kbx_tui.state_file import read_regular_file
 
 GITIGNORE = ".gitignore"
 GITIGNORE_LIMIT = 1 << 20
-"""Bytes up to which such a file is read."""
+"""A .gitignore is read up to this many bytes."""
 MOST_RULES = 5_000
 """Patterns of a base: each file is compared with all of them, whenever the base is walked."""
 

@@ -1,6 +1,5 @@
 """The guard removes what this program made, and refuses everything else."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,11 +19,11 @@ from kbx_tui.removal import (
 )
 
 PARTS = ("documents.lance", "vectors.lance", "BUILD", "words.bin", f"words.bin.{'0f' * 16}")
-BEGINNINGS = {"BUILD": b"0f" * 16, "words.bin": b'kbx words 1\n{"names": []}'}
 
 
-def older_index(folder: Path) -> Path:
-    """Write what an index without a marker looks like."""
+def unmarked_index(root: Path) -> Path:
+    """Write an index that has lost its marker, where a base has its own."""
+    folder = root / ".kbx" / "index"
     for name in PARTS:
         part = folder / name
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +31,7 @@ def older_index(folder: Path) -> Path:
             (part / "data").mkdir(parents=True)
             (part / "data" / "0.lance").write_bytes(b"rows")
         else:
-            part.write_bytes(BEGINNINGS.get(name, b"half"))
+            part.write_bytes(b"half")
     return folder
 
 
@@ -45,8 +44,8 @@ def test_a_new_folder_is_created_and_marked(tmp_path: Path) -> None:
     assert names_in(tmp_path / "a" / "index") == {INDEX_MARKER}
 
 
-def test_an_older_index_is_adopted_and_removed_whole(tmp_path: Path) -> None:
-    folder = older_index(tmp_path / "index")
+def test_an_index_of_ours_without_a_marker_is_adopted_and_removed_whole(tmp_path: Path) -> None:
+    folder = unmarked_index(tmp_path)
     claim(folder)
     assert names_in(folder) == {*PARTS, INDEX_MARKER}
     remove_index(folder)
@@ -63,17 +62,10 @@ def test_the_database_of_another_program_is_refused(tmp_path: Path) -> None:
     assert names_in(tmp_path) == {"chunks.lance", "documents.lance", "vectors.lance"}
 
 
-@pytest.mark.parametrize("beside", [(), ("documents.lance",), ("documents.lance", "BUILD")])
 @pytest.mark.parametrize("name", ["BUILD", "words.bin", "DIGESTS"])
-def test_a_file_of_another_program_with_the_same_name_is_refused(
-    tmp_path: Path, name: str, beside: Sequence[str]
-) -> None:
+def test_a_file_of_another_program_with_the_same_name_is_refused(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "index"
     folder.mkdir()
-    if "documents.lance" in beside:
-        (folder / "documents.lance").mkdir()
-    if "BUILD" in beside:
-        (folder / "BUILD").write_bytes(BEGINNINGS["BUILD"])
     (folder / name).write_text("cc_library(name = 'words')")
     before = names_in(folder)
     with pytest.raises(IndexFault, match="is not part of an index"):
@@ -93,7 +85,7 @@ def test_tables_alone_may_become_an_index_in_a_folder_of_ours(tmp_path: Path) ->
 
 
 def test_a_link_to_an_index_is_not_followed(tmp_path: Path) -> None:
-    folder, link = older_index(tmp_path / "index"), tmp_path / "index.old-00000000"
+    folder, link = unmarked_index(tmp_path), tmp_path / "index.old-00000000"
     claim(folder)
     link.symlink_to(folder)
     before = names_in(folder)
@@ -105,7 +97,7 @@ def test_a_link_to_an_index_is_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["thesis.md", "other.lance", "words.bin.bak", "documents.lanced"])
 def test_a_folder_with_anything_else_is_refused(tmp_path: Path, name: str) -> None:
-    folder = older_index(tmp_path / "index")
+    folder = unmarked_index(tmp_path)
     (folder / name).write_text("mine")
     with pytest.raises(IndexFault, match=f"holds {name}, which is not part of an index"):
         claim(folder)
@@ -116,7 +108,7 @@ def test_a_folder_with_anything_else_is_refused(tmp_path: Path, name: str) -> No
 
 
 def test_what_lies_beside_a_marked_index_stays(tmp_path: Path) -> None:
-    folder = older_index(tmp_path / "index")
+    folder = unmarked_index(tmp_path)
     claim(folder)
     (folder / "thesis.md").write_text("mine")
     remove_index(folder)
@@ -124,7 +116,7 @@ def test_what_lies_beside_a_marked_index_stays(tmp_path: Path) -> None:
 
 
 def test_files_of_the_system_say_nothing_and_stay(tmp_path: Path) -> None:
-    folder = older_index(tmp_path / "index")
+    folder = unmarked_index(tmp_path)
     (folder / ".DS_Store").write_bytes(b"")
     assert foreign_entries(folder) == []
     claim(folder)

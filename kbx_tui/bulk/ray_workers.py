@@ -109,10 +109,9 @@ class _RayWorkers:
 
 QUEUE = 2
 """Tasks given to a worker at a time, so that it has one while a result is written."""
-START_SECONDS = 120.0
-"""Time in which the first worker must start, and later one that died must start again."""
-ANSWERS = "answers"
-"""The concurrency group in which a worker answers during a task."""
+START_SECONDS, TASK_SECONDS = 120.0, 600.0
+"""Time in which the first worker must start, and later any of them finish a task: of a minute at
+most, but one that died must start again."""
 POLL_SECONDS = 1.0
 
 
@@ -129,11 +128,10 @@ class RayPool:
     ) -> None:
         self._ray, self._expected, self._notice = ray, expected, notice
         options = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": MAX_DEATHS - 1}
-        actor = ray.remote(**options, concurrency_groups={ANSWERS: 1})(RayWorker)
+        actor = ray.remote(**options)(RayWorker)
         workers = [actor.remote(model) for _ in range(max(count, 1))]
         self._starting = {worker.facts.remote(): worker for worker in workers}
         self._started: list[Any] = []
-        self._asked: list[Any] = []
         self._answered = time.monotonic()
         self._noticed_hosts: set[str] = set()
 
@@ -242,22 +240,13 @@ class RayPool:
                 "Ray has ended on all its machines, perhaps for lack of memory: what was finished "
                 "is kept, and the next run continues from there"
             )
-        if self._started and self._all_answer():
-            self._answered = time.monotonic()
-        elif time.monotonic() - self._answered > START_SECONDS:
-            worker = "a worker that died" if self._started else "any worker"
+        seconds = TASK_SECONDS if self._started else START_SECONDS
+        if time.monotonic() - self._answered > seconds:
+            failure = "finished no task" if self._started else "could not start any worker"
             raise EngineFault(
-                f"Ray could not start {worker} within {START_SECONDS:.0f} s: are all processors of "
-                "the cluster in use? What was finished is kept"
+                f"Ray {failure} within {seconds:.0f} s: are all processors of the cluster in use? "
+                "What was finished is kept"
             )
-
-    def _all_answer(self) -> bool:
-        """Return whether all workers have answered, and ask again; one that died does later."""
-        answered, _ = self._ray.wait(self._asked, num_returns=len(self._asked) or 1, timeout=0)
-        if all_answer := len(answered) == len(self._asked):
-            methods = [worker.answer.options(concurrency_group=ANSWERS) for worker in self._started]
-            self._asked = [method.remote() for method in methods]
-        return all_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +276,6 @@ class RayWorker:
 
     def run(self, task: Task[Any, Any], argument: Any) -> Any:
         return task(self._embedder, argument)
-
-    def answer(self) -> bool:
-        return True
 
 
 def facts_of(embedder: Embedder) -> WorkerFacts:

@@ -65,11 +65,9 @@ class FakeRay:
         worker = worker_class("bundled")
 
         def method(name: str) -> Any:
-            made = SimpleNamespace(remote=lambda *arguments: FakeResult(worker, name, arguments))
-            made.options = lambda **_: made
-            return made
+            return SimpleNamespace(remote=lambda *arguments: FakeResult(worker, name, arguments))
 
-        return SimpleNamespace(**{name: method(name) for name in ("facts", "run", "answer")})
+        return SimpleNamespace(**{name: method(name) for name in ("facts", "run")})
 
     def wait(
         self, references: list[FakeResult], num_returns: int = 1, timeout: float = 0
@@ -78,8 +76,7 @@ class FakeRay:
         assert self.now < 10_000, "it waits for ever"
         can = [each for each in references if self.now >= self.finishes.get(each.name, 0.0)]
         if self.is_running and can and not any(reference.result for reference in references):
-            for each in can if can[0].name == "answer" else can[-1:]:
-                each.finish()
+            can[-1].finish()
         return [reference for reference in references if reference.result is not None], []
 
     def nodes(self) -> list[dict[str, bool]]:
@@ -207,20 +204,20 @@ def test_ray_that_has_ended_is_an_error(ray: FakeRay) -> None:
 @pytest.mark.parametrize(
     ("stuck", "message"),
     [
-        (["facts"], "^Ray could not start any worker within 120 s: are all"),
-        (["run", "answer"], "^Ray could not start a worker that died within 120 s: are all"),
+        ("facts", "^Ray could not start any worker within 120 s: are all"),
+        ("run", "^Ray finished no task within 600 s: are all"),
     ],
 )
 def test_workers_for_which_there_is_no_place_are_an_error(
-    ray: FakeRay, stuck: list[str], message: str
+    ray: FakeRay, stuck: str, message: str
 ) -> None:
-    ray.finishes = dict.fromkeys(stuck, inf)
+    ray.finishes = {stuck: inf}
     with two_workers() as workers, pytest.raises(EngineFault, match=message):
         numbers(workers.map(double, range(20)))
 
 
 def test_task_that_takes_long_is_waited_for(ray: FakeRay) -> None:
-    ray.finishes["run"] = 5 * ray_workers.START_SECONDS
+    ray.finishes["run"] = 4 * ray_workers.START_SECONDS
     with two_workers() as workers:
         assert numbers(workers.map(double, range(20))) == EXPECTED
 

@@ -102,7 +102,7 @@ def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterato
 
 
 def property_line(properties: Sequence[str], what: str) -> str:
-    """Return `role: Engineer` where `its role` was asked for, empty if that is no property."""
+    """Return `role: Engineer` where `its role` was asked for, empty if that is not a property."""
     key = property_key(what.removeprefix("its "))
     # of a link there are two values, the name of its page and its words
     values = {property_key(each): each for each in _values(key, properties)}

@@ -75,14 +75,18 @@ class Properties:
         self._values = LruCache[str, PropertyValues](KEYS_KEPT)
 
     @cached_property
-    def _keys(self) -> frozenset[str]:
+    def keys(self) -> frozenset[str]:
         distinct = map(self._keys_of.values.__getitem__, ascending(self._keys_of.codes).tolist())
         return frozenset(key for each in distinct for key in TextLists.split(each))
+
+    @cached_property
+    def words_of_keys(self) -> frozenset[str]:
+        return frozenset(word for key in self.keys for word in key.split("_"))
 
     def named_in(self, query: str) -> tuple[str, ...]:
         """Return the names in a query, as typed, that are those of properties."""
         names = dict.fromkeys(name for name, _ in names_in(query[:MAX_QUERY]))
-        return tuple(name for name in names if property_key(name) in self._keys)
+        return tuple(name for name in names if property_key(name) in self.keys)
 
     def misspelt(self, query: str) -> tuple[tuple[str, str], ...]:
         """Return the words of a query that name a property wrongly, so that they filter by none.
@@ -92,9 +96,9 @@ class Properties:
         found = []
         for name, word in names_in(query[:MAX_QUERY]):
             key = property_key(name)
-            if key not in self._keys and name not in OF_OTHER_PROGRAMS and (most := errors_in(key)):
+            if key not in self.keys and name not in OF_OTHER_PROGRAMS and (most := errors_in(key)):
                 near = process.extractOne(
-                    key, sorted(self._keys), scorer=OSA.distance, score_cutoff=most
+                    key, sorted(self.keys), scorer=OSA.distance, score_cutoff=most
                 )
                 found += [(word, near[0])] if near else []
         return tuple(found)
@@ -103,7 +107,7 @@ class Properties:
         key = property_key(name)
         if (found := self._values.get(key)) is None:
             rows, values = array("i"), CodeBuilder()
-            for row, value in self._stored.starting(f"{key}=") if key in self._keys else ():
+            for row, value in self._stored.starting(f"{key}=") if key in self.keys else ():
                 rows.append(row)
                 values.append(value)
             found = PropertyValues(np.array(rows, np.int64), values.column())

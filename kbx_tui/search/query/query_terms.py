@@ -118,12 +118,12 @@ class NamedQuery:
         named = [(match, kind) for match, kind in zip(matches, kinds, strict=True) if match.named]
         spans = tuple((match.start, match.end) for match, kind in named if kind in PEOPLE)
         things = [match for match, _ in named if (match.start, match.end) not in spans]
-        rest = _without(text, spans) if spans else text
+        rest = without_spans(text, spans) if spans else text
         words = folded_words(rest)
         rest_has_topic = asks_for_topic(words)
         if spans and rest_has_topic:
             rest_has_topic = _tells_documents_apart(words, is_usual)
-        words_asked = _without(text, {(match.start, match.end) for match, _ in named})
+        words_asked = without_spans(text, {(match.start, match.end) for match, _ in named})
         asked = folded_words(words_asked)
         news, names_only = asks_for_news(asked), bool(spans) and not rest_has_topic
         asks_state = bool(things) and asks_for_state(asked) and "when" not in asked
@@ -200,7 +200,8 @@ def _tells_documents_apart(words: Words, is_usual: Callable[[str], bool]) -> boo
     return bool(rare) and not (is_verb_alone and not asks_for_topic(words[:3]))
 
 
-def _without(query: str, spans: Iterable[Span]) -> str:
+def without_spans(query: str, spans: Iterable[Span]) -> str:
+    """Return a query without names, nor what makes them possessive."""
     rest, end = "", 0
     for start, stop in sorted(spans):
         if start >= end:

@@ -175,10 +175,13 @@ class ScoreReasons:
         return [line for line in (self.first, *map(str, self.sums), self.last) if line]
 
 
+TYPED_EXACTLY = frozenset({"id", "name", "path", "role", "title"})
+"""What a query may give of a page in full; else a query asks for it: `its role`."""
+
+
 def exact_words(known_item: str) -> str:
     """Return `exact title`, and `own page` of what need not be typed exactly."""
-    is_exact = known_item not in ("date", "filter", "newest", "own page", "similar name")
-    return f"exact {known_item}" if is_exact else known_item
+    return f"exact {known_item}" if known_item in TYPED_EXACTLY else known_item
 
 
 def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> ScoreReasons:

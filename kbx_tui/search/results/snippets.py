@@ -249,6 +249,7 @@ _BLOCK = re.compile(
 )
 """The start of a line that continues no sentence: an item, a heading, a turn, a property."""
 _DATED_ITEM = re.compile(r"^[ \t]*[-*+] \[(\d{4}-\d\d-\d\d)\] (?!~~)", re.MULTILINE)
+OPEN_ITEM = re.compile(r"^[ \t]*[-*+] \[ \] ", re.MULTILINE)
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 _LINE_BREAK = re.compile("\n")
@@ -272,6 +273,9 @@ class PassageSource:
     """The turn whose best passage is wanted."""
     is_for_news: bool = False
     """Whether the newest dated item of a list is wanted, if there is one."""
+    is_for_open_items: bool = False
+    property: str = ""
+    """The property that is wanted, `key: value`, in place of a passage."""
 
     def snippet(self) -> Snippet:
         """Return the best passage, with the words of the query marked.
@@ -279,6 +283,9 @@ class PassageSource:
         If no word matches, it begins with the best chunk or, without chunks, with the first text
         below the headings.
         """
+        if self.property:
+            key, shown = self.property.partition(":")[0], self.property[:PASSAGE_LENGTH]
+            return Snippet(shown, ((0, len(key)),), "", 1, max(self.body_line - 1, 1), ())
         turn, stems = self.turn, topic_stems(self.query, self.language)
         text = self.body[: READ_AT_MOST if turn is None else turn.end]
         headings, wanted = find_headings(text), self._wanted(stems)
@@ -338,6 +345,8 @@ class PassageSource:
         names = words.find(wanted.names, [heading[:2] for heading in headings])
         all_matches = sorted(matches + names) if names else matches
         start = _newest_item(text) if self.is_for_news else None
+        if self.is_for_open_items and (item := OPEN_ITEM.search(text)):
+            start = item.start()
         if start is None:
             start = best_passage(text, headings, all_matches, wanted, chunks)
         if start is None:

@@ -26,6 +26,7 @@ from kbx_tui.search.results.snippets import (
     wanted_words,
 )
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
+from kbx_tui.search.retrieval.asked_detail import OPEN_ITEMS, property_line
 from kbx_tui.search.retrieval.speakers import (
     ELSEWHERE,
     SPEAKS,
@@ -55,8 +56,9 @@ def passage_sources(
     turns = AskedTurns(generation, asked) if asked else None
     paths = [evidence.paths[row] for row in rows]
     base_rows = [row_of.get(path, -1) for path in paths]
-    texts = zip(base_rows, generation.bodies.read(paths), words.offsets(base_rows), strict=True)
-    for row, (body, line), known in texts:
+    details = [evidence.known_items.get(row, "") for row in rows]
+    bodies, offsets = generation.bodies.read(paths), words.offsets(base_rows)
+    for row, (body, line), known, what in zip(base_rows, bodies, offsets, details, strict=True):
         language = ENGLISH if row < 0 else words.language_of(row)
         cosines, offsets_of = NO_CHUNKS, None
         if row >= 0 and vector is not None:
@@ -74,6 +76,10 @@ def passage_sources(
             offsets_of=offsets_of,
             turn=spoken.turn if spoken is not None else None,
             is_for_news=evidence.asked_kind is not None and evidence.asked_kind.is_for_news,
+            is_for_open_items=what == f"its {OPEN_ITEMS}",
+            property=property_line(generation.snapshot.properties[row], what)
+            if row >= 0 and what.startswith("its ")
+            else "",
         )
 
 

@@ -49,6 +49,7 @@ from kbx_tui.search.query.query_words import (
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import PassageSource
+from kbx_tui.search.retrieval.asked_detail import details_asked_for
 from kbx_tui.search.retrieval.asked_kind import age_factors, asked_kind, asks_for_people
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
@@ -387,6 +388,7 @@ class _Search:
             *((row_of.get(entities[each].path, -1), "own page") for each in news_of),
             *((row_of.get(entities[number].path, -1), "role") for number in holders),
             *((row, "title") for row in self._titles_in_query()),
+            *(() if dated else details_asked_for(named, generation)),
         ]
         asks_who = asks_for_people(named.text) and not generation.known_items.find(named.text)
         known_items: dict[int, str] = {}

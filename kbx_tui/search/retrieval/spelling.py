@@ -57,8 +57,8 @@ def _meant_by(
 ) -> str:
     """Return the word of a document that a folded word is a misspelling of, or nothing.
 
-    A word that a document holds is not misspelt, nor one that the model has a token for. `zuerich`
-    is `Zürich` and `gw217` is `gw-217`, if that is what documents hold.
+    A word that a document or the key of a property holds is not misspelt, nor one that the model
+    has a token for. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold.
     """
     words, most = generation.words, errors_in(word)
     if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
@@ -69,6 +69,8 @@ def _meant_by(
     if meant := _with_umlaut(word, generation, flags):
         return meant
     if not most or is_common_word(word) or is_token(word):
+        return ""
+    if word in generation.properties.words_of_keys:
         return ""
     others = _without_letter(word)  # looked for above
     for term in words.spelled_alike(word):

@@ -33,7 +33,7 @@ from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results import answer
-from kbx_tui.search.results.response import Snippet
+from kbx_tui.search.results.response import TYPED_EXACTLY, Snippet
 from kbx_tui.tui.explore import view
 from kbx_tui.tui.explore.search_state import SearchState
 
@@ -324,7 +324,8 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
         case "similar name" | "role":
             return f"you asked for {'a name like its own' if known_item != 'role' else 'its role'}"
         case _:
-            return f"you gave its {known_item} in full"
+            exact = known_item in TYPED_EXACTLY
+            return f"you gave its {known_item} in full" if exact else f"you asked for {known_item}"
 
 
 def _likeness(cosine: float | None) -> str:

@@ -165,8 +165,8 @@ class Pages:
 
         Links keep leading where they lead. `hints` say how much is corrected, and what is left:
         names in targets of links, code and addresses, and pages that cannot be corrected.
-        Raises ConfigError for what is no name, NotFound where no page has it, and WriteFault where
-        it is a page's own name or a part of one.
+        Raises ConfigError for a text that is not a name, NotFound where no page has it, and
+        WriteFault where it is in the name of an entity's page.
         """
         session = self._session
         session.ensure_indexed()

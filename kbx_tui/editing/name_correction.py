@@ -39,7 +39,7 @@ class NameCorrection:
     """A wrong form of a name, and the right one."""
 
     def __init__(self, wrong: str, right: str, conventions: Conventions) -> None:
-        """Raises ConfigError for what is no name: with it, a page might read differently."""
+        """Raises ConfigError for a text that is not a name: a page might read differently."""
         self.wrong, self.right = (" ".join(name.split()) for name in (wrong, right))
         for name in (self.wrong, self.right):
             if not _NAME.fullmatch(name) or may_hold_mark(name):

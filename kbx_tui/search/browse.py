@@ -140,9 +140,9 @@ def make_card(
 @dataclass(frozen=True, slots=True)
 class StaleEntity(EntityName):
     last_mentioned: str | None
-    """Date of the newest of its facts and linked documents; empty if none is dated, None for none.
+    """Date of the newest of its facts and linked documents besides its page.
 
-    The page of the entity itself does not count as a document.
+    Empty if none of them is dated, None if there are none.
     """
 
 

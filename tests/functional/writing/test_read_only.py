@@ -172,6 +172,7 @@ READS: dict[str, Call] = {
     "snippets": lambda kb: kb.snippets(kb.retrieve(QUERY), [0, 1]),
     "documents.view": lambda kb: kb.documents.view(ALICE),
     "entities.timeline": lambda kb: kb.entities.timeline("person:alice-chen"),
+    "links.require_kept": lambda kb: kb.links.require_kept(ALICE, b"# Alice", b"# Alice"),
     "entities.card": lambda kb: kb.entities.card("person:alice-chen"),
     "entities.stale": lambda kb: kb.entities.stale(30),
     "entities.named": lambda kb: kb.entities.named("Alice Chen"),

@@ -38,7 +38,11 @@ READ_SHARE = 0.8
 """Of `SECONDS`, after which no further page is begun, so that those read are not lost."""
 LONGEST_TITLE = 200
 
-_BLOCK_MARK = re.compile(r"^(?=#{1,6}(?:[ \t]|$)|```|~~~|<|=+$|-+$)", re.MULTILINE)
+_BLOCK_MARK = re.compile(
+    r"^(?=#{1,6}(?:[ \t]|$)|```|~~~|<(?:[!?]|pre|script|style|textarea)|=+$|-+$)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Before what would begin a heading, or a block that the headings of further pages were part of."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _LINE_END = re.compile("\r\n?|\x0c")
 

@@ -99,14 +99,14 @@ def read(name: str, data: bytes) -> tuple[Sequence[ImportedDocument], Sequence[s
 
 def test_a_pdf_becomes_a_page_with_a_heading_for_each_of_its_pages() -> None:
     about = "/Title (Harbour works) /CreationDate (D:20260317)"
-    lines = ["# of boats: 17", "# berths", "<!-- no comment", "---", "~~~"]
+    lines = ["# of boats: 17", "# berths", "<!-- no comment", "---", "~~~", "<glob>"]
     data = pdf(content(["The crane was mended."]), content([]), content(lines), about=about)
     (page,), left_out = read("papers/Harbour report.pdf", data)
     assert (page.title, page.date) == ("Harbour works", "2026-03-17")
     assert (page.folder, page.stem) == ("papers", "harbour-report")
     assert page.body == (
         "## p. 1\n\nThe crane was mended.\n\n"
-        "## p. 3\n\n\\# of boats: 17\n\\# berths\n\\<!-- no comment\n\\---\n\\~~~\n"
+        "## p. 3\n\n\\# of boats: 17\n\\# berths\n\\<!-- no comment\n\\---\n\\~~~\n<glob>\n"
     )
     assert left_out == ["no text on p. 2"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from kbx_tui.api.session import Session
@@ -11,7 +12,7 @@ from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
-from kbx_tui.search.browse import EntityCard, EntityName, name_of
+from kbx_tui.search.browse import EntityCard, EntityName, StaleEntity, name_of
 from kbx_tui.search.name_lookup import EntityFinder
 from kbx_tui.search.request import DATE, MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes
@@ -56,6 +57,15 @@ class Entities:
         text = replace_surrogates(text[:MAX_QUERY])
         names = self._session.fresh_index().generation().entity_names
         return tuple(map(name_of, names.find(text, limit)))
+
+    def stale(self, days: int) -> tuple[StaleEntity, ...]:
+        """Return the entities of which nothing is dated within the last `days`.
+
+        Those never mentioned come first, then those without a date, then the oldest.
+        """
+        self._session.ensure_indexed()
+        before = date.today() - timedelta(min(days, date.today().toordinal() - 1))
+        return browse.stale_entities(self._session.fresh_index(), before.isoformat())
 
     def facts(self, *, entity: str | None = None, since: str | None = None) -> tuple[Fact, ...]:
         """Return facts and open items of any status, newest first, undated ones last.

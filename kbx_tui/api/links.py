@@ -209,6 +209,25 @@ class Links:
                         "heading: rename that heading, or change the link first"
                     )
 
+    def require_kept(self, path: str, before: bytes, after: bytes) -> None:
+        """Raise WriteFault if links lead to a page, or into it, by words that it would lose."""
+        old, new = (parse_document(path, data) for data in (before, after))
+        known = set(map(name_key, (new.title, stem_of(path), *new.aliases)))
+        graph = self._links().graph
+        for source in (path, *self.sources(path)):
+            for target in graph.targets.get(source, ()):
+                found = target.destination
+                if found is None or found.path != path:
+                    continue
+                page, part = name_key(split_target(target.written)[0]), found.heading
+                by_title = page == name_key(old.title) and page not in known
+                was, now = (part and part_line(each.body, 1, part) for each in (old, new))
+                if by_title or (was and not now):
+                    raise WriteFault(
+                        f"the link {target.written!r} in {source} leads to {path} by the wrong "
+                        "name: change that link first"
+                    )
+
     def require_own_names(self, old: Entity, new: Entity) -> None:
         """Raise WriteFault if links by a name that `new` gets from `old` lead to a third entity."""
         added = {name_key(name) for name in (old.name, *old.aliases)}

@@ -21,6 +21,7 @@ from kbx_tui.drafting.planning import file_diff
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
 from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.editing.journal import read_file
+from kbx_tui.editing.name_correction import NameCorrection
 from kbx_tui.editing.page_edits import (
     PageEdit,
     SetFields,
@@ -33,6 +34,7 @@ from kbx_tui.editing.page_edits import (
 from kbx_tui.editing.page_merge import merge_pages
 from kbx_tui.errors import ConfigError, FileChanged, NotFound, UnknownEntity, WriteFault
 from kbx_tui.formatting import format_count, format_score
+from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fact_sections import ID_LIMIT
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
@@ -156,6 +158,55 @@ class Pages:
         if dry_run:
             return written
         entry = self._files.write(edits, f"person merge {two.name} into {one.name}")
+        return replace(written, written=True, entry=entry)
+
+    def correct_name(self, wrong: str, right: str, *, dry_run: bool = False) -> Written:
+        """Write a misheard name rightly, wherever it stands as whole words.
+
+        Links keep leading where they lead. `hints` say how much is corrected, and what is left:
+        names in targets of links, code and addresses, and pages that cannot be corrected.
+        Raises ConfigError for a text that is not a name, NotFound where no page has it, and
+        WriteFault where it is in the name of an entity's page.
+        """
+        session = self._session
+        session.ensure_indexed()
+        session.index(fast=True)  # the links of all pages have to be known
+        names = replace_surrogates(wrong), replace_surrogates(right)
+        correction = NameCorrection(*names, session.conventions())
+        for entity in session.snapshot().entities:
+            if entity.path and correction.count(entity.name):
+                raise WriteFault(
+                    f"{correction.wrong!r} is in the name of {entity.path}: give a longer part of "
+                    "the wrong name, or make that page the right one (`kbx person merge`)"
+                )
+        links, places, kept = Links(session), 0, 0
+        edits, hints = list[FileEdit](), list[str]()
+        for path in session.snapshot().paths:
+            before = self._files.read(path)
+            if not (found := correction.count(decode(before)[0])):
+                continue
+            try:
+                if (session.root / path).is_symlink():
+                    raise WriteFault(f"{path} is a symbolic link")
+                after = correction.apply(path, before)
+                links.require_kept(path, before, after)
+            except WriteFault as error:
+                hints.append(f"left as it is: {error}")
+                continue
+            left = correction.count(decode(after)[0])
+            places, kept = places + found - left, kept + left
+            edits += [FileEdit(path, before, after)] if after != before else []
+        if kept:
+            hints.append(f"{format_count(kept, 'place')} in links, code, addresses or aliases kept")
+        if not edits:
+            reason = "; ".join(hints) or "`kbx search` finds similar names"
+            raise NotFound(f"no page has {correction.wrong!r} to correct: {reason}")
+        hints.append(f"{format_count(places, 'place')} in {format_count(len(edits), 'page')}")
+        diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
+        written = Written(False, edits[0].path, diff, hints=tuple(hints))
+        if dry_run:
+            return written
+        entry = self._files.write(edits, f"correct {correction.wrong} to {correction.right}")
         return replace(written, written=True, entry=entry)
 
     def _names_of(self, path: str) -> Iterator[str]:

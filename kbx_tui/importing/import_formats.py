@@ -31,6 +31,7 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.importing.note_exports import is_logseq, is_notion, read_logseq, read_notion
 from kbx_tui.importing.okf import is_okf, read_okf
+from kbx_tui.importing.printed_documents import LIBRARIES, read_printed
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
 
@@ -141,7 +142,7 @@ def _read_folder(
     total = 0
     for path in _walk(folder):
         name = path.relative_to(folder).as_posix()
-        if path.suffix.lower() not in READ_SUFFIXES:
+        if path.suffix.lower() not in READ_SUFFIXES | LIBRARIES.keys():
             left_out.append(name)
             continue
         try:
@@ -226,4 +227,6 @@ def _read_documents(file: SourceFile, form: Format | None) -> Imported:
         return read_calendar(file)
     if form == "vcard" or (form is None and file.suffix == ".vcf"):
         return read_contacts(file)
+    if file.suffix in LIBRARIES and form in (None, file.suffix[1:]):
+        return read_printed(file)
     return read_conversations(file, form)

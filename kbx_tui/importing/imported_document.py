@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal, get_args
@@ -15,7 +15,7 @@ from kbx_tui.knowledge.records import Attendee
 DocumentKind = Literal["meeting", "note", "person"]
 Format = Literal[
     "vtt", "srt", "otter", "fathom", "granola", "chatgpt", "claude", "notion", "logseq", "ics",
-    "vcard", "okf",
+    "vcard", "okf", "pdf", "docx",
 ]  # fmt: skip
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -103,3 +103,11 @@ def name_left_out(source: str, paths: Iterable[str]) -> Imported:
 def content_id(data: bytes) -> str:
     """Return an id made from the content, for formats without ids."""
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells as a table whose first row is the header; empty without rows."""
+    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in cells]
+    lines[1:1] = ["|" + " --- |" * len(row) for row in cells[:1]]
+    return "\n".join(lines)

@@ -16,6 +16,7 @@ from kbx_tui.importing.imported_document import (
     ImportedDocument,
     ImportProblem,
     SourceFile,
+    markdown_table,
     name_left_out,
 )
 from kbx_tui.knowledge.dates import iso_date
@@ -277,14 +278,10 @@ def _date(value: str) -> str:
 
 def _notion_table(file: SourceFile) -> ImportedDocument:
     rows = [row for row in csv.reader(io.StringIO(file.text)) if any(row)]
-    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in rows]
-    lines = [f"| {' | '.join(row)} |" for row in cells]
-    if cells:
-        lines.insert(1, "|" + " --- |" * len(cells[0]))
     return _note(
         f"notion:table-{_notion_id(file) or slug(file.path)}",
         _notion_title(file),
-        "\n".join(lines),
+        markdown_table(rows),
         folder=_notion_folder(file.path),
         stem=slug(_notion_title(file)),
     )

@@ -137,6 +137,35 @@ def make_card(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class StaleEntity(EntityName):
+    last_mentioned: str | None
+    """Date of the newest of its facts and linked documents besides its page.
+
+    Empty if none of them is dated, None if there are none.
+    """
+
+
+def stale_entities(index: OpenIndex, before: str) -> tuple[StaleEntity, ...]:
+    """Return the entities not mentioned from a day on: never, without a date, the oldest first."""
+    base = index.generation().snapshot
+    dates: dict[str, str] = {}
+    for fact in list_facts(index, "", ""):
+        dates[fact.entity_id] = max(dates.get(fact.entity_id, ""), fact.date)
+    found = []
+    for entity in base.entities:
+        linked = base.links.get(entity.id)
+        rows = [] if linked is None else linked.rows.tolist()
+        others = (base.dates[row] for row in rows if base.paths[row] != entity.path)
+        last = max(others, default=None)
+        if entity.id in dates:
+            last = max(last or "", dates[entity.id])
+        if (last or "") < before:
+            found.append(StaleEntity(entity.id, entity.name, entity.type, entity.path, last))
+    found.sort(key=lambda each: (each.last_mentioned is not None, each.last_mentioned, each.id))
+    return tuple(found)
+
+
 def name_of(entity: Entity) -> EntityName:
     return EntityName(entity.id, entity.name, entity.type, entity.path)
 

@@ -111,7 +111,12 @@ class Filters:
         return end_of(date) >= self.since and date[: len(self.until)] <= self.until
 
     def matches_tags(self, tags: Sequence[str]) -> bool:
-        """Return whether a document with these tags matches: `area/topic` has the tag `area`."""
+        """Return whether a document with these tags matches: `area/topic` has the tag `area`.
+
+        `none` also stands for a document without tags.
+        """
+        if not tags:
+            return not self.tags or NO_TAG in self.tags
         return not self.tags or any(key in self.tags for tag in tags for key in tag_keys(tag))
 
 
@@ -123,6 +128,9 @@ def end_of(date: str) -> str:
 
 def type_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(slug(name) or name for name in names)
+
+
+NO_TAG = "none"
 
 
 def tag_key(tag: str) -> str:

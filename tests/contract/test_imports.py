@@ -92,6 +92,9 @@ def test_a_search_loads_neither_lancedb_nor_screens_nor_servers(demo_kb_path: Pa
         "markdown_it",
         "textual",
         "obstore",
+        "docx",
+        "lxml",
+        "pypdf",
     }
     assert modules.isdisjoint(unwanted | contracts | SERVERS | {"kbx_tui.embedding.server"})
 

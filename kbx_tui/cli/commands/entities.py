@@ -63,28 +63,49 @@ def entity_command() -> None:
 
 @entity_command.command(name="list")
 @options.option("--type kind T", "Only this type: person, project, team ...")
+@options.option(
+    "--stale DAYS", "Only those not mentioned for so many days, or never.", click.IntRange(min=1)
+)
 @options.json_option
 @options.format_option
-def list_entities(kind: str | None) -> None:
+def list_entities(kind: str | None, stale: int | None) -> None:
     """List all entities, those with the most documents first.
+
+    With --stale, each is listed with the date of the newest of its facts and linked documents,
+    those never mentioned first, then the oldest.
 
     \b
     Examples:
       kbx entity list
+      kbx entity list --stale 180 --type person
       kbx entity list --type team --json | jq -r '.[].name'
     """
     with open_kb() as kb:
         _require_index(kb)
         entities = kb.entities.find("", ALL_ENTITIES)
+        chosen = entities if stale is None else kb.entities.stale(stale)
     wanted = None if kind is None else slug(kind)
-    listed = [entity for entity in entities if wanted in (None, entity.type)]
+    listed = [entity for entity in chosen if wanted in (None, entity.type)]
     types = {entity.type for entity in entities}
     if wanted is not None and types and wanted not in types:
         from kbx_tui.api.documents import unknown_type
 
         raise unknown_type("entity", wanted, types)
-    lines = (f"{padded(each.type, 9)} {padded(each.name, 30)} {each.id}" for each in listed)
-    print_result([name_json(entity) for entity in listed], lines)
+    lines = (
+        f"{_last_mentioned(each)}{padded(each.type, 9)} {padded(each.name, 30)} {each.id}"
+        for each in listed
+    )
+    names = "id name type path?" + " last_mentioned?" * (stale is not None)
+    print_result([picked(entity, names) for entity in listed], lines)
+
+
+def _last_mentioned(entity: EntityName) -> str:
+    from kbx_tui.search.browse import StaleEntity
+
+    if not isinstance(entity, StaleEntity):
+        return ""
+    last = "never" if entity.last_mentioned is None else entity.last_mentioned or "undated"
+    return padded(last, 11)
 
 
 @entity_command.command(name="show")
@@ -234,15 +255,41 @@ def merge_people(kept: str, other: str, dry_run: bool) -> Written:
       kbx person merge "Ann Lee" "A. Lee"
     """
     with open_kb() as kb:
-        if dry_run or wants_json() or not may_ask():
-            return kb.pages.merge(kept, other, dry_run=dry_run)
-        merged = kb.pages.merge(kept, other, dry_run=True)
-        print_written(merged, dry_run=True)
-        if confirmed("Merge these pages?"):
-            merged = kb.pages.merge(kept, other)
-        else:
-            say("nothing was written")
-        return replace(merged, hints=())  # they are printed above
+        return _previewed(partial(kb.pages.merge, kept, other), "Merge these pages?", dry_run)
+
+
+@click.command(name="correct", cls=Command)
+@click.argument("wrong", metavar="WRONG")
+@click.argument("right", metavar="RIGHT")
+@prints_written
+def correct_name(wrong: str, right: str, dry_run: bool) -> Written:
+    """Write a misheard name rightly on all pages.
+
+    WRONG is changed to RIGHT in headings, text, labels of links and properties, where it stands as
+    whole words with the same capitals. Targets of links, code, addresses, tags and aliases stay. On
+    a terminal, the diff is shown first. `kbx undo` reverts all of it.
+
+    \b
+    Examples:
+      kbx person correct "Karen Veal" "Karin Wiel" --dry-run
+      kbx person correct "Karen Veal" "Karin Wiel"
+    """
+    with open_kb() as kb:
+        write = partial(kb.pages.correct_name, wrong, right)
+        return _previewed(write, "Correct these places?", dry_run)
+
+
+def _previewed(write: Callable[..., Written], question: str, dry_run: bool) -> Written:
+    """Write, on a terminal only once the user has seen the diff and agrees."""
+    if dry_run or wants_json() or not may_ask():
+        return write(dry_run=dry_run)
+    written = write(dry_run=True)
+    print_written(written, dry_run=True)
+    if confirmed(question):
+        written = write()
+    else:
+        say("nothing was written")
+    return replace(written, hints=())  # they are printed above
 
 
 def group_of(kind: str) -> Group:
@@ -264,6 +311,7 @@ def group_of(kind: str) -> Group:
     group.add_command(_command(kind, "edit", _edit, edit_help))
     if kind == "person":
         group.add_command(merge_people)
+        group.add_command(correct_name)
     return group
 
 

@@ -159,10 +159,10 @@ def import_command(
     """Add the files of other programs as pages.
 
     Transcripts (WebVTT, SubRip, Otter, Fathom), notes (Granola, Notion, Logseq, Open Knowledge
-    Format), conversations (ChatGPT, Claude), calendars and contacts; single files, folders and zip
-    archives. Nothing is overwritten, what was imported before is left out, and `kbx undo` takes
-    back all of it. Attendees become the people who have a page; you are asked about those who may
-    be several people.
+    Format), conversations (ChatGPT, Claude), calendars, contacts, PDF and Word files; single files,
+    folders and zip archives. Nothing is overwritten, what was imported before is left out, and
+    `kbx undo` takes back all of it. Attendees become the people who have a page; you are asked
+    about those who may be several people.
 
     \b
     Examples:
@@ -170,6 +170,7 @@ def import_command(
       kbx import ~/Downloads/chatgpt-export.zip --dry-run
       kbx import contacts.vcf calendar.ics --yes
       kbx import ~/logseq --format logseq
+      kbx import "Harbour report.pdf"
     """
     from kbx_tui.importing.import_planning import keep_as_written
 

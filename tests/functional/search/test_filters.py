@@ -172,7 +172,7 @@ def test_query_of_filters_alone_lists_their_documents_newest_first(kb: Knowledge
         ("ferry @zzzz", "no entity is called zzzz"),
         ("ferry in:memory/nowhere", "there are no documents in memory/nowhere; paths start"),
         ("ferry in:../..", "there are no documents in ../..; paths start"),
-        ("ferry tag:none", "no document matches tag:none; omit or change one of them"),
+        ("ferry tag:nothing", "no document matches tag:nothing; omit or change one of them"),
     ],
 )
 def test_note_says_what_a_typed_filter_does_not_find(
@@ -429,5 +429,5 @@ def test_newest_first_in_words_sorts_all_results_and_leaves_none_out(kb: Knowled
         found = kb.search(query, limit=50)
         assert [each.path for each in found.results] == [each.path for each in wanted.results]
         assert found.meta.typed_filters == ("newest first",)
-    nothing = kb.search("ferry newest first tag:none").meta.notes
-    assert "no document matches tag:none; omit or change one of them" in nothing
+    nothing = kb.search("ferry newest first tag:nothing").meta.notes
+    assert "no document matches tag:nothing; omit or change one of them" in nothing

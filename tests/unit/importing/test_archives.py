@@ -103,11 +103,11 @@ def test_a_folder_is_read_without_links_and_hidden_files(tmp_path: Path) -> None
 
 
 def test_files_of_other_kinds_in_a_folder_are_counted(tmp_path: Path) -> None:
-    for name in ("a.md", "b.png", "c.PNG", "d.pdf", ".hidden.png"):
+    for name in ("a.md", "b.png", "c.PNG", "d.doc", ".hidden.png"):
         (tmp_path / name).write_text("x")
     files, (problem,) = read_source(tmp_path)
     assert [file.path for file in files] == ["a.md"]
-    assert (problem.path, problem.reason) == (tmp_path.name, "files left out: 1 .pdf, 2 .png")
+    assert (problem.path, problem.reason) == (tmp_path.name, "files left out: 1 .doc, 2 .png")
 
 
 def test_a_file_of_a_folder_that_cannot_be_read_leaves_the_others(

@@ -177,14 +177,23 @@ class Drafts:
         return engine.scan(scope, threshold, pairs, progress)
 
     def scan(
-        self, *, kept: bool = False, progress: ProgressCallback = lambda done, total: None
+        self,
+        *,
+        entity: str | None = None,
+        path: str | None = None,
+        threshold: float | None = None,
+        kept: bool = False,
+        progress: ProgressCallback = lambda done, total: None,
     ) -> list[DraftCheck]:
         """Return the groups of `scan_duplicates`, each as a check of its newest fact.
 
         The draft's `stands_for` is that fact; the matches are the older ones. With `kept`, each
         draft already has the choice to keep them. Raises the errors of `scan_duplicates`.
         """
-        checks = self._check_groups(self.scan_duplicates(kept=kept, progress=progress))
+        scan = self.scan_duplicates(
+            entity=entity, path=path, threshold=threshold, kept=kept, progress=progress
+        )
+        checks = self._check_groups(scan, threshold)
         return [with_choice_to_keep(check) for check in checks] if kept else checks
 
     def keep(self, check: DraftCheck, *, kept: bool = True) -> None:
@@ -200,10 +209,10 @@ class Drafts:
         """Return the number of pairs of facts that the user decided to keep."""
         return len(read_kept(self._session.root, self._session.notice_once))
 
-    def _check_groups(self, scan: DuplicateScan) -> list[DraftCheck]:
+    def _check_groups(self, scan: DuplicateScan, threshold: float | None) -> list[DraftCheck]:
         ids = [fact.fact_id for group in duplicate_groups(scan) for fact in group]
         facts = facts_by_id(self._session.open_index(), ids)
-        scale = self._similarity.engine().scale()
+        scale = self._similarity.engine().scale(threshold)
         return check_groups(scan, facts, self._entities(), scale, self._similarity.judge)
 
     def plan(self, drafts: Sequence[Draft]) -> Plan:

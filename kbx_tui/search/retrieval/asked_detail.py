@@ -102,11 +102,19 @@ def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterato
 
 
 def property_line(properties: Sequence[str], what: str) -> str:
-    """Return `role: Engineer` where `its role` was asked for, empty if that is not a property."""
-    key = property_key(what.removeprefix("its "))
-    # of a link there are two values, the name of its page and its words
-    values = {property_key(each): each for each in _values(key, properties)}
-    return f"{key}: {', '.join(values.values())}" if values else ""
+    """Return the property by which a page answers, empty if it is found by another.
+
+    `role: Engineer` for `its role`, `reports_to: Alice` for `reports to Alice`; none for `lead of
+    Atlas`, which the page of Atlas states.
+    """
+    for key in dict.fromkeys(each.partition("=")[0] for each in properties):
+        words = key.replace("_", " ")
+        is_of_other = what.startswith(f"{words} of ")
+        if what == f"its {words}" or (what.startswith(f"{words} ") and not is_of_other):
+            # of a link there are two values, the name of its page and its words
+            values = {property_key(each): each for each in _values(key, properties)}
+            return f"{key}: {', '.join(values.values())}"
+    return ""
 
 
 def _phrase_for(key: str, topic: _Stems, words: Sequence[str]) -> Sequence[str]:

@@ -82,6 +82,11 @@ def test_people_are_found_by_what_properties_name(
     assert {result.title for result in results if result.score == 1.0} == titles
 
 
+def test_people_are_shown_with_the_property_by_which_they_are_found(kb: KnowledgeBase) -> None:
+    assert first(kb, "who reports to Tor").snippet == "reports_to: Tor Lindqvist"
+    assert first(kb, "who is the lead of Cellar").snippet == "Uma keeps the casks."
+
+
 @pytest.mark.parametrize(
     "query", ["Ines on the role of hops", "Tor's open items", "Ines and Tor's team", "Uma's email"]
 )

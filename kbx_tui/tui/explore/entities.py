@@ -129,7 +129,7 @@ def reasons(entity: EntityRow) -> str:
 
 
 FIRST_REASON = re.compile("(?:“[^”]*”|[^,(])*")
-"""The first of several reasons, without what stands in parentheses after it."""
+"""The first of several reasons, without the parentheses after it."""
 
 
 def first_reason(words: str) -> str:

@@ -74,7 +74,7 @@ class WhyPane(TextPane):
         above = [*pair, *([BLANK] if pair else [])]
         if self.has_focus or not self.screen.has_class("-wide"):
             return [*above, *why_lines(self.why, self.snippet, width)]
-        more = Span(f"{self.app.keymap.key_of('screen.next')} shows all of it", "dim")
+        more = Span(f"{self.app.keymap.key_of('screen.next')} here for details", "dim")
         return [*above, *why_lines(self.why, self.snippet, width, in_full=False), BLANK, (more,)]
 
     def watch_has_focus(self, _has_focus: bool) -> None:

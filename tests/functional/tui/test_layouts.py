@@ -369,11 +369,11 @@ async def test_bars_are_as_long_as_the_scores_beside_them(demo: Path) -> None:
 async def test_why_has_its_details_while_it_has_the_focus(demo: Path) -> None:
     async with running(demo, (140, 40), asked=README_QUESTION) as driver:
         await driver.press("down")
-        await driver.until_shown(WhyPane, "document .", "words", "tab shows all of it")
+        await driver.until_shown(WhyPane, "document .", "words", "tab here for details")
         assert "bm25" not in driver.text_of(WhyPane)
         await driver.press("tab")
         await driver.until_shown(WhyPane, "bm25", "cosine", "line 54")
-        assert "tab shows all of it" not in driver.text_of(WhyPane)
+        assert "tab here for details" not in driver.text_of(WhyPane)
 
 
 async def test_the_threshold_says_what_it_keeps(demo: Path) -> None:

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from kbx_tui.formatting import format_count, format_score, kept_words, stacked_bar
+from kbx_tui.formatting import format_count, kept_words
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import Comparison, RankChange, compare
 from kbx_tui.search.ranking.rank import Ranking
@@ -26,6 +26,7 @@ from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import pair_words, tuning_of
 from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.presenting import result_row
+from kbx_tui.tui.explore.result_list import score_spans
 from kbx_tui.tui.explore.search_state import SearchState, knobs_of
 from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
@@ -156,7 +157,7 @@ BAR = 12
 
 class SideBySide(RowsView[RankRow]):
     COMPONENT_CLASSES = looks(
-        "strong", "accent", "document", "entity", "rule", "bad", "grade", "cursor"
+        "strong", "accent", "document", "entity", "reranker", "rule", "bad", "grade", "cursor"
     )
     BINDINGS = bindings("side_by_side")
 
@@ -208,15 +209,7 @@ class SideBySide(RowsView[RankRow]):
         sign = "◆" if result.path == self.marked else "›" if here else " "
         line = [Span(sign, "accent"), Span(f"{rank:>2} ", "dim")]
         if width >= BARS_FROM // 2 - 2:
-            parts = (1.0, 0.0) if result.known_item else (result.document_part, result.entity_part)
-            document, entity, _ = stacked_bar(*parts, BAR)
-            rest = BAR - len(document) - len(entity) + 1
-            line += [
-                Span(f"{format_score(result.score):>4} "),
-                Span(document, "document"),
-                Span(entity, "entity"),
-                Span(" " * rest),
-            ]
+            line += score_spans(result, BAR)
         grade = grade_sign(self.grades, result.path)
         line += [Span(grade, "grade" if grade.strip() else "text"), Span(" ")]
         moved = self.moves[result.path]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, getters
 from textual.content import Content
 from textual.message import Message
 
@@ -28,6 +28,7 @@ from kbx_tui.tui.drawing.lines import (
     slice_line,
     width_of,
 )
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
@@ -41,16 +42,18 @@ FILE_NAME = re.compile(r"(?i)\S+\.(?:md|markdown|txt|jsonl?)")
 LineUse = Literal["new", "text", "merge", "person", "file", "named"]
 LINE_TITLES: dict[LineUse, str] = {
     "new": "new draft",
-    "text": "change this draft · enter keeps it, esc leaves it",
-    "merge": "merged text · enter accepts, esc cancels",
-    "person": "name of the person it is about · enter creates the page, esc leaves it",
-    "file": "file of drafts, a line each · tab completes, enter loads it",
-    "named": "that names a file · enter loads its drafts, esc keeps the words as they are",
+    "text": "change this draft · {take} keeps it, {leave} leaves it",
+    "merge": "merged text · {take} accepts, {leave} cancels",
+    "person": "name of the person it is about · {take} creates the page, {leave} leaves it",
+    "file": "file of drafts, a line each · {complete} completes, {take} loads it",
+    "named": "that names a file · {take} loads its drafts, {leave} keeps the words as they are",
 }
+"""Titles of the line by its use; the names in braces stand for the keys of its commands."""
 
 
 class DraftLine(PathInput):
     BINDINGS = bindings("draft_line")
+    app = getters.app(TerminalApp)
     offers_help = True
     KEEPS_LINES = True
     """Whether pasted text keeps its line breaks."""
@@ -88,7 +91,10 @@ class DraftLine(PathInput):
         complete: CompletePath | None = None,
     ) -> None:
         self.use, self._take = use, take or self._add
-        self.border_title = LINE_TITLES[use]
+        keymap = self.app.keymap
+        names = ("take", "leave", "complete")
+        keys = {name: keymap.key_of(f"draft_line.{name}") for name in names}
+        self.border_title = LINE_TITLES[use].format(**keys)
         self.placeholder = self._placeholder if use == "new" else ""
         self.show_text(text)
         self.complete_with(complete)

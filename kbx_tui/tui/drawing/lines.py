@@ -121,27 +121,7 @@ class LineDrawing:
         return Strip(segments).adjust_cell_length(width, blank)
 
 
-# What ranked rows share: bars of scores, moves of ranks, titles that begin alike.
-
-EIGHTHS = " ▏▎▍▌▋▊▉"
-
-
-def score_bar(
-    document: float, entity: float, reranker: float, width: int, *, full: float = 1.0
-) -> tuple[str, str, str]:
-    """Return the parts of a score as bars that fill `width` cells together at the score `full`.
-
-    The document part ends at an eighth of a cell. The others have whole cells, because their signs
-    distinguish them from it without colour.
-    """
-    scale = width * 8 / full if full > 0.0 else 0.0
-    room = width * 8
-    first = min(round(document * scale) or int(document > 0.0), room)
-    bar = "█" * (first // 8) + (EIGHTHS[first % 8] if first % 8 else "")
-    left = width - len(bar)
-    second = min(round(entity * scale / 8), left)
-    third = min(round(reranker * scale / 8), left - second)
-    return bar, "▒" * second, "░" * third
+# What ranked rows share: moves of ranks, titles that begin alike.
 
 
 def rank_moves(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:

@@ -183,14 +183,6 @@ def _key(row: Row) -> tuple[str, ...]:
     return (row.expert_id, row.receipt.text)
 
 
-WEIGHT_HELP = {
-    "count": "every claim counts 1",
-    "recency": "a claim loses half its weight every half-life",
-    "citation": "sources times confidence",
-    "relevance": "documents on the topic count too",
-}
-
-
 WEIGHT_UNITS = {
     "count": "claims",
     "recency": "claims of today",
@@ -198,6 +190,10 @@ WEIGHT_UNITS = {
     "relevance": "parts of a full answer",
 }
 """What one point of a score is, by weight."""
+
+
+TOPIC_WORDS = 4
+"""A query of more words is a sentence, and no topic."""
 
 
 class TopicLine(OrderedInput):
@@ -235,14 +231,23 @@ class Experts(ModeScreen):
         self.model.on_change = self.show
         topic = self.query_one(TopicLine)
         topic.border_title = "topic"
-        asked = read_filters(self.session.explore.state.query).text.strip(" ?")
-        topic.value = self.model.topic_after(asked)
+        topic.value = self.model.topic_after(self._asked_in_explore())
         topic.select_all()  # typing replaces it
         self._show_weight()
         self.model.find_topics()
         if self.model.view is not None:
             self.show()
             self.set_focus(self.query_one(ExpertList))  # the topic has already been typed
+
+    def _asked_in_explore(self) -> str:
+        """Return the query in explore as a topic; of a sentence, the first thing that it names."""
+        explore = self.session.explore
+        asked = read_filters(explore.state.query).text.strip(" ?")
+        if len(asked.split()) <= TOPIC_WORDS:
+            return asked
+        entities = explore.displayed.view.entities if explore.displayed.view is not None else ()
+        named = (entity.name for entity in entities if entity.kept and entity.type != "person")
+        return next(named, "")
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         weight = self.model.question.weight
@@ -276,7 +281,7 @@ class Experts(ModeScreen):
         weight = WEIGHTS[(WEIGHTS.index(self.model.question.weight) + 1) % len(WEIGHTS)]
         self.model.ask(weight=weight)
         self._show_weight()
-        self.show_notice(f"by {weight}: {WEIGHT_HELP[weight]}")
+        self.show_notice(f"by {weight}. {WEIGHT_WORDS[weight]}")
 
     def action_toggle_people(self) -> None:
         people = not self.model.question.people

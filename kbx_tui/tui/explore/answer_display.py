@@ -124,14 +124,14 @@ class AnswerDisplay:
         if result is None or result.path == results.marked:
             self.unmark()
             return ""
-        results.mark(result.path)
+        results.marked = result.path
         self.explain(result)
         return result.title
 
     def unmark(self) -> bool:
         results = self._find(ResultList)
         was_marked = bool(results.marked)
-        results.mark("")
+        results.marked = ""
         if was_marked and results.current is not None:
             self.explain(results.current)
         return was_marked
@@ -157,7 +157,6 @@ class AnswerDisplay:
         chips[1].show(filters, words, self._screen.app.keymap)
         cells = sum(width_of(chip.chips) + 1 for chip in chips if chip.display)
         self._find(inputs.QueryLine).leave_room(cells)
-        self._find(ResultList).leave_room(cells)
 
     def _show_no_reasons(self, empty_state: EmptyState) -> None:
         pane = self._find(WhyPane)

@@ -6,6 +6,7 @@ that thousands of them cost nothing.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice
@@ -20,7 +21,6 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import (
     fit,
-    longest_fitting,
     shorten,
     shorten_start,
     wrap,
@@ -41,7 +41,7 @@ NEXT_BELOW = 3
 
 
 class EntityList(RowsView[EntityRow]):
-    COMPONENT_CLASSES = looks("strong", "entity", "rule", "cursor")
+    COMPONENT_CLASSES = looks("entity", "rule", "cursor")
     BINDINGS = bindings("entities")
     LEAVE_ACTION = "screen.focus_query"
     NEEDS_FOCUS = True
@@ -77,7 +77,7 @@ class EntityList(RowsView[EntityRow]):
         if not words or not (self.has_focus or reasons_shown(self.rows[row])):
             return []
         is_whole = row == self.cursor and self.has_focus
-        return wrap(words, width) if is_whole else [shorten(whole_reasons(words, width), width)]
+        return wrap(words, width) if is_whole else [shorten(first_reason(words), width)]
 
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # only the row under the cursor shows its reasons in full
@@ -93,7 +93,7 @@ class EntityList(RowsView[EntityRow]):
             return slots
         passing = count_passing(self.rows, self.threshold)
         line = sum(row < passing for row, _ in slots)
-        rule = threshold_line(self.threshold, self.line_width)
+        rule: Line = (Span(" threshold ".center(self.line_width, "┄"), "rule"),)
         more: Line = (Span(f"   and {self._folded:,} more", "dim"),)
         below = [*slots[line:], more] if self._folded else slots[line:]
         return [*slots[:line], rule, *below]
@@ -112,7 +112,7 @@ def reasons_shown(entity: EntityRow) -> bool:
 
 
 class EntityStrip(LineWidget):
-    COMPONENT_CLASSES = looks("strong", "entity", "rule")
+    COMPONENT_CLASSES = looks("entity", "rule")
 
 
 def count_passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
@@ -128,16 +128,12 @@ def reasons(entity: EntityRow) -> str:
     return ", ".join(filter(None, (decided, entity.left_out, entity.signals)))
 
 
-def whole_reasons(words: str, width: int) -> str:
-    """Return as many of the first reasons as fit, or all of them if not even one does."""
-    parts = words.split(", ")
-    beginnings = (", ".join(parts[:count]) for count in range(len(parts), 0, -1))
-    return longest_fitting((*filter(_is_balanced, beginnings), words), width)
+FIRST_REASON = re.compile("(?:“[^”]*”|[^,(])*")
+"""The first of several reasons, without the parentheses after it."""
 
 
-def _is_balanced(words: str) -> bool:
-    """Return whether each quotation mark and parenthesis that opens in `words` is closed."""
-    return all(words.count(opening) == words.count(closing) for opening, closing in ("“”", "()"))
+def first_reason(words: str) -> str:
+    return str(FIRST_REASON.findall(words)[0]).strip()
 
 
 def score_text(score: float, threshold: float) -> str:
@@ -156,16 +152,10 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
     return (
         Span(marker, "dim"),
         Span(f"{entity.sign} ", "entity" if entity.kept else "dim"),
-        Span(fit(entity.name, room), "strong" if entity.kept else "text"),
+        Span(fit(entity.name, room), "text" if entity.kept else "dim"),
         Span(kind, "dim"),
         Span(f"{score_text(entity.score, threshold):>4}", "text" if entity.kept else "dim"),
     )
-
-
-def threshold_line(threshold: float, width: int) -> Line:
-    label = f" threshold {format_score(threshold)} "
-    left = max(width - len(label), 0) // 2
-    return (Span(f"{'┄' * left}{label}".ljust(width, "┄"), "rule"),)
 
 
 def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) -> Line:
@@ -192,7 +182,7 @@ def _joined(entities: Sequence[EntityRow], threshold: float) -> Line:
         for index, entity in enumerate(entities)
         for span in (
             Span(f"{'  ' if index else ''}{entity.sign} ", "entity" if entity.kept else "dim"),
-            Span(entity.name, "strong" if entity.kept else "dim"),
+            Span(entity.name, "text" if entity.kept else "dim"),
             Span(f" {decision(entity) or score_text(entity.score, threshold)}", "dim"),
         )
     )

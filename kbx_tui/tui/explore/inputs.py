@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from rich.cells import cell_len
 from textual import events
@@ -27,7 +28,7 @@ from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import DatesView, ExploreView, Mode
 from kbx_tui.tui.judging.live_measure import measure_candidates
 from kbx_tui.tui.judging.model import JudgingModel
-from kbx_tui.tui.widgets.input_fields import PathInput
+from kbx_tui.tui.widgets.input_fields import PathInput, Work
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import BoxList
@@ -61,7 +62,8 @@ class QueryLine(PathInput):
         """Search for a text while it is typed, leaving out a filter that may be unfinished."""
         unfinished = request.unfinished_filter(text) if self.has_focus else None
         if unfinished is not None:
-            self.run_worker(self._complete(text, unfinished), exclusive=True, group="filter")
+            lookup: Work = partial(self._complete, text, unfinished)
+            self.run_worker(lookup, exclusive=True, group="filter")
             return
         self._show_hint("")
         is_open = self.has_focus and self.cursor_at_end and text[-1:].isalpha()
@@ -162,8 +164,7 @@ class QueryLine(PathInput):
     def _fit_badge(self) -> None:
         room = max(self.size.width - 2 - self._taken, 0)
         text = shorten(longest_fitting(self._badge, room), room)
-        name, dot, rest = text.partition(" · ")
-        self.border_subtitle = Content.assemble((name, "bold"), dot + rest)
+        self.border_subtitle = Content(text)
 
 
 class PathLine(PathInput):
@@ -300,12 +301,18 @@ class Knobs(Horizontal):
         self.threshold.show(state.threshold)
 
     def annotate(self, view: ExploreView | None, *, with_marks: bool = False) -> None:
-        """Dim the sliders that change nothing, and mark the entities' scores if wanted."""
+        """Dim the sliders that change nothing, say what the threshold keeps, and mark the entities'
+        scores if wanted."""
         has_alpha = view is not None and view.mode.name == "two-pass"
         has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
-        marks = tuple(entity.score for entity in view.entities) if view and with_marks else ()
+        entities = view.entities if view and has_threshold else ()
+        marks = tuple(entity.score for entity in entities) if with_marks else ()
+        kept = sum(entity.kept for entity in entities)
+        keeps = f"keeps {kept} of {format_count(len(entities), 'entity')}"
+        if not entities:
+            keeps = "" if view is None else "no effect"
         self.alpha.annotate("", has_effect=has_alpha)
-        self.threshold.annotate("", marks, has_effect=has_threshold)
+        self.threshold.annotate(f"{keeps} ┴" if marks else keeps, marks, has_effect=has_threshold)
 
 
 NO_THRESHOLD = "threshold has no effect"

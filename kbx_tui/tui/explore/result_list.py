@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from textual import events, getters
+from textual.reactive import reactive
 from textual.timer import Timer
 
-from kbx_tui.formatting import format_score
+from kbx_tui.formatting import format_score, stacked_bar
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.results.response import SENTENCE_END, Snippet
 from kbx_tui.tui.commands.bindings import bindings
@@ -25,7 +26,6 @@ from kbx_tui.tui.drawing.lines import (
     looks,
     move_text,
     rank_moves,
-    score_bar,
     shared_lengths,
     slice_line,
     title_spans,
@@ -39,14 +39,13 @@ from kbx_tui.tui.widgets.lines_view import EmptyState
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
-TITLE_MARGIN = 4
 TALL = 20
 """Height of the list from which a blank line separates results."""
 PASSAGE_LINES = 3
 HEADING_CELLS, HEADING_FROM = 30, 60
 INDENT = 6
 LIKELY = 0.5
-"""Share of the best score from which a title is bold and a line of the passage shown."""
+"""Share of the best score from which a title is bold, and a line of the passage always shown."""
 WEAK = 0.25
 """Share of the best score below which a title is dim, and the result folded into a line."""
 NEVER_FOLDED = 5
@@ -61,6 +60,8 @@ class ResultList(RowsView[ResultRow]):
     app = getters.app(TerminalApp)
     LEAVE_ACTION = "screen.focus_query"
     SETTLE_SECONDS = 3.0
+    marked: reactive[str] = reactive("")
+    """Path of the marked result, with which others are compared; empty if none is marked."""
 
     @dataclass
     class SnippetsMissing(Newest):
@@ -80,10 +81,8 @@ class ResultList(RowsView[ResultRow]):
         """Number of leading characters that each title shares with a neighbour's."""
         self._sought = ""
         self._is_by_score, self._is_unfolded = True, False
-        self._count = self._judged = ""
-        self._covered = 0
-        self.marked = ""
-        """Path of the marked result, with which others are compared; empty if none is marked."""
+        self._is_roomy = False
+        """Whether the passages of all results that are not folded have room."""
 
     def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
         """Show results: those of a new query if `fresh`, else the same query ranked again."""
@@ -112,28 +111,7 @@ class ResultList(RowsView[ResultRow]):
         self._count_judged()
 
     def show_count(self, count: str) -> None:
-        self._count = count
-        self._update_titles()
-
-    def leave_room(self, cells: int) -> None:
-        self._covered = cells
-        self._update_titles()
-
-    def on_resize(self, event: events.Resize) -> None:
-        self._update_titles()
-
-    def _update_titles(self) -> None:
-        has_bottom = self.styles.border_bottom[0] not in ("", "none")
-        titles = ("Results", self._count), ("Results", self._count, self._judged)
-        counted, judged = (" · ".join(filter(None, parts)) for parts in titles)
-        room = self.size.width - self._covered - TITLE_MARGIN
-        fits = not has_bottom and cell_len(judged) <= room  # cut, it would read as another number
-        self.border_title = judged if fits else counted
-        self.border_subtitle = self._judged if has_bottom else ""
-
-    def mark(self, path: str) -> None:
-        self.marked = path
-        self.refresh()
+        self.border_title = " · ".join(filter(None, ("Results", count)))
 
     def seek(self, path: str) -> None:
         self._sought = path
@@ -160,35 +138,25 @@ class ResultList(RowsView[ResultRow]):
     def _count_judged(self) -> None:
         first = [result.path for result in self.rows if result.rank <= DEPTH]
         judged = sum(path in self._grades for path in first)
-        self._judged = f"{judged} of the first {len(first)} judged" if judged else ""
-        self._update_titles()
+        self.border_subtitle = f"{judged} of the first {len(first)} judged" if judged else ""
 
     def row_heights(self) -> list[int]:
-        shown = self._count_shown()
+        shown, strong = self._count_shown(), self._count_strong()
+        self._is_roomy = strong * (2 + self._gap) + PASSAGE_LINES <= self.visible_height
         heights = [1 + self._passage_height(row) for row in range(shown)]
-        spaced = [height + self._gap * self._is_likely(row) for row, height in enumerate(heights)]
+        spaced = [height + self._gap * self._has_passage(row) for row, height in enumerate(heights)]
         return [*spaced, *([0] * (len(self.rows) - shown))]
 
     def _count_shown(self) -> int:
-        """Return how many results are shown; one line stands for the weaker ones after them.
+        """Return how many results are shown; one line stands for the weaker ones after them."""
+        count, strong = len(self.rows), self._count_strong()
+        is_unfolded = not self._is_by_score or self._is_unfolded or self.cursor >= strong
+        return count if is_unfolded or count - strong < LEAST_FOLDED else strong
 
-        Weaker ones fill the room that is left, except those whose score is shown as .00.
-        """
-        count = len(self.rows)
-        if not self._is_by_score or self._is_unfolded or not count:
-            return count
-        rows = [
-            row for row in range(count) if self._is_likely(row) or self.rows[row].score >= 0.005
-        ]
-        scored = max(rows, default=0) + 1
-        strong = [row for row in rows if row < NEVER_FOLDED or not self._is_weak(row)]
-        shown = max(strong, default=0) + 1
-        likely = sum(map(self._is_likely, range(shown)))
-        passages = likely * (1 + self._gap) + PASSAGE_LINES  # the same wherever the cursor is
-        used = shown + passages + self._gap  # a blank line stays at the end
-        shown = min(shown + max(self.visible_height - used, 0), scored)
-        is_fold_short = scored == count and count - shown < LEAST_FOLDED
-        return count if self.cursor >= shown or is_fold_short else shown
+    def _count_strong(self) -> int:
+        rows = range(len(self.rows))
+        strong = (row for row in rows if row < NEVER_FOLDED or not self._is_weak(row))
+        return max(strong, default=-1) + 1
 
     @property
     def _gap(self) -> int:
@@ -196,9 +164,13 @@ class ResultList(RowsView[ResultRow]):
 
     def _passage_height(self, row: int) -> int:
         if row != self.cursor:
-            return int(self._is_likely(row))
+            return int(self._has_passage(row))
         snippet = self._snippets.get(self.rows[row].path)
         return 2 if snippet is None else len(self._passage(row, snippet))
+
+    def _has_passage(self, row: int) -> bool:
+        """Return whether a row without the cursor shows a line of its passage."""
+        return self._is_likely(row) or (self._is_roomy and not self._is_weak(row))
 
     def _is_likely(self, row: int) -> bool:
         result = self.rows[row]
@@ -245,22 +217,23 @@ class ResultList(RowsView[ResultRow]):
                 sign,
                 grade,
                 shared=self._shared[row],
-                best=self._best,
                 badge=self.badge_of(result),
                 look="strong" if self._is_likely(row) else "dim" if self._is_weak(row) else "text",
             )
         snippet = self._snippets.get(result.path)
         if snippet is None or part > self._passage_height(row):
             return BLANK
-        return (Span(" " * INDENT), *self._passage(row, snippet)[part - 1])
+        line = self._passage(row, snippet)[part - 1]
+        if row != self.cursor:  # only one passage has its words in bold
+            line = tuple(Span(text, "text" if look == "strong" else look) for text, look in line)
+        return (Span(" " * INDENT), *line)
 
     def cursor_moved(self) -> None:
-        self.rebuild_lines()  # the row under the cursor shows more of its passage
-        self.show_cursor()
+        self.show_snippets()  # the row under the cursor shows more of its passage
         super().cursor_moved()
 
     def show_snippets(self) -> None:
-        """Show snippets that have arrived; the row under the cursor may need more lines."""
+        """Show the snippets there are; the row under the cursor may need more lines."""
         self.rebuild_lines()
         self.show_cursor()
 
@@ -282,7 +255,7 @@ class ResultList(RowsView[ResultRow]):
         self.request_snippets()
 
     def rows_with_passage(self) -> list[int]:
-        return [row for row in self.visible_rows() if row == self.cursor or self._is_likely(row)]
+        return [row for row in self.visible_rows() if row == self.cursor or self._has_passage(row)]
 
     def request_snippets(self) -> None:
         paths = {self.rows[row].path for row in self.rows_with_passage()}
@@ -412,7 +385,6 @@ def result_line(
     grade: str = "",
     *,
     shared: int = 0,
-    best: float = 1.0,
     badge: str = "",
     look: Look = "strong",
 ) -> Line:
@@ -420,12 +392,10 @@ def result_line(
 
     A narrow one has no date, nor one whose title would be cut for it beside other signs.
 
-    A neighbour's title begins with the same `shared` characters; a score of `best` fills the bar.
+    A neighbour's title begins with the same `shared` characters.
     """
     bar = 8 if width >= 54 else 6
     graded = f"{grade}  " if grade else " "
-    parts = (result.document_part, result.entity_part, result.reranker_part)
-    bars = score_bar(*((1.0, 0.0, 0.0) if result.known_item else parts), bar, full=best)
     moved = move_text(move)
     exact = f" = {result.known_item}" if result.known_item else ""
     off = f" ! {badge}" if badge else ""
@@ -436,9 +406,7 @@ def result_line(
     room = max(room - (date + 2 if date else 0), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
-        Span(f"{format_score(result.score):>4} ", "text"),
-        *map(Span, bars, BAR_LOOKS),
-        Span(" " * (bar - sum(map(len, bars)) + 1)),
+        *score_spans(result, bar, is_dim=look == "dim"),
         Span(graded, "grade" if grade.strip() else "text"),
         *title_spans(result.title, shared, room, look),
         Span(exact, "dim"),
@@ -447,3 +415,16 @@ def result_line(
         Span("  " + fit(result.date[:date], date) if date else "", "dim"),
     )
     return tuple(span for span in line if span.text)
+
+
+def score_spans(result: ResultRow, bar: int, *, is_dim: bool = False) -> Line:
+    """Return a score and its parts as a bar that fills `bar` cells at score 1."""
+    parts = (result.document_part, result.entity_part, result.reranker_part)
+    document, entity, reranker = (1.0, 0.0, 0.0) if result.known_item else parts
+    bars = stacked_bar(document, entity, bar, reranker=reranker)
+    line = (
+        Span(f"{format_score(result.score):>4} "),
+        *map(Span, bars, BAR_LOOKS),
+        Span(" " * (bar - sum(map(len, bars)) + 1)),
+    )
+    return tuple(Span(span.text, "dim") for span in line) if is_dim else line

@@ -377,6 +377,10 @@ class Explore(JudgingScreen):
 
     def action_switch(self, setting: str, *values: str) -> None:
         """Call a switch of the model by name, and say what the new setting means."""
+        typed = self.view.filters if self.view is not None else ()
+        if setting == "next_sort" and "newest first" in typed:  # it would outweigh the setting
+            self.query_line.remove_filter(typed.index("newest first"))
+            return
         if setting in ("next_mode", "next_preset"):
             self.note_measured()
         if words := getattr(self.model, setting)(*values):

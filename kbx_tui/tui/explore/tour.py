@@ -119,9 +119,12 @@ class TourGuide:
         if not self.is_shown:
             bubble.show("")
             return
-        command, words = STEPS[self._index]
+        step = self._index
+        if step > 1 and isinstance(self._screen.focused, QueryLine):
+            step = 1  # the keys of all later steps would be text there
+        command, words = STEPS[step]
         words = words.replace("{key}", self._screen.app.keymap.key_of(command))
-        bubble.show(f"{self._index + 1}/{len(STEPS)}  {words}", is_reading=self._is_reading)
+        bubble.show(f"{step + 1}/{len(STEPS)}  {words}", is_reading=self._is_reading)
 
     def _is_done(self, command: str) -> bool:
         alpha = self._model.state.alpha

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from rich.cells import cell_len
+from textual import getters
 from textual.widget import Widget
 
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, rounded_parts
@@ -30,6 +32,7 @@ from kbx_tui.tui.explore.view import (
     Term,
     Why,
 )
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
@@ -43,7 +46,10 @@ MOST_WORDS = 4
 
 
 class WhyPane(TextPane):
+    """A sentence and the sum; beside results, with details only while it has the focus."""
+
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "reranker")
+    app = getters.app(TerminalApp)
 
     why: Why | None = None
     snippet: Snippet | None = None
@@ -65,7 +71,15 @@ class WhyPane(TextPane):
             pair = [*_wrapped(self.why.title, width, "strong"), *pair]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
             return [*pair, *why_side_by_side(self.why, self.snippet, width)]
-        return [*pair, *([BLANK] if pair else []), *why_lines(self.why, self.snippet, width)]
+        above = [*pair, *([BLANK] if pair else [])]
+        if self.has_focus or not self.screen.has_class("-wide"):
+            return [*above, *why_lines(self.why, self.snippet, width)]
+        more = Span(f"{self.app.keymap.key_of('screen.next')} here for details", "dim")
+        return [*above, *why_lines(self.why, self.snippet, width, in_full=False), BLANK, (more,)]
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)
+        self.rebuild_lines()
 
 
 class WhyLine(LineWidget):
@@ -138,13 +152,13 @@ def words_said(snippet: Snippet) -> list[str]:
     ]
 
 
-def why_lines(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
+def why_lines(why: Why, snippet: Snippet | None, width: int, *, in_full: bool = True) -> list[Line]:
     lines = [*_wrapped(why_sentence(why, snippet), width), BLANK, *formula_lines(why)]
     for section in why.sections:
-        lines += [BLANK, *section_lines(section, width)]
+        lines += [BLANK, *section_lines(section, width, in_full=in_full)]
     if why.reranking is not None:
         lines += [BLANK, *reranking_lines(why.reranking, width)]
-    if snippet is not None:
+    if snippet is not None and in_full:
         lines += [BLANK, *location_lines(snippet, width)]
     return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
 
@@ -193,7 +207,11 @@ def formula_lines(why: Why) -> list[Line]:
     return lines
 
 
-def section_lines(section: Section, width: int) -> list[Line]:
+def section_lines(section: Section, width: int, *, in_full: bool = True) -> list[Line]:
+    """Return a number and its addends, with notes and reasons if `in_full`."""
+    if not in_full:
+        addends = (replace(addend, reason="", maximum=None) for addend in section.addends)
+        section = replace(section, notes=(), addends=tuple(addends))
     sign = "█" if section.name == "document" else "▒"
     head: Line = (
         Span(f"{sign} {section.name} ", _look(section.name)),
@@ -246,7 +264,7 @@ def weight_text(weight: float) -> str:
 
 def _term(term: Term) -> Line:
     value = Span(format_score(term.value), "text")
-    return (Span(f"{weight_text(term.weight)} × "), value, Span(f" {term.name}", _look(term.name)))
+    return (Span(f"{weight_text(term.weight)} × ", "dim"), value, Span(f" {term.name}", "dim"))
 
 
 def _addend_start(addend: Addend, name_width: int) -> Line:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from rich.segment import Segment
 from textual import events
@@ -60,6 +62,8 @@ class OrderedInput(Input):
 CLEAR_SIGN, CLEAR_ROOM = "×", 3
 """The sign, and the cells of padding that a field needs to show it."""
 
+Work = Callable[[], Coroutine[None, None, Any]]
+"""What a worker runs. A coroutine would never be awaited if a later one replaced it at once."""
 CompletePath = Callable[[str], Awaitable[Sequence[str]]]
 
 
@@ -125,8 +129,9 @@ class PathInput(OrderedInput):
 
     def request_completions(self) -> None:
         if self.suggester is not None:
-            lookup = self.suggester.get_suggestion(self.value)
-            self.run_worker(lookup, exclusive=True, exit_on_error=False)
+            lookup: Work = partial(self.suggester.get_suggestion, self.value)
+            # In a group of its own: Textual starts workers of the same kind, which it would end.
+            self.run_worker(lookup, group="lookup", exclusive=True, exit_on_error=False)
 
     def action_clear_text(self) -> None:
         self.value = ""

@@ -23,6 +23,8 @@ STEPS = 100
 KEYS_FROM = 30
 ENDS_FROM = 50
 NOTE_FROM = 100
+SHORT_NOTE, SHORT_NOTE_FROM = 30, 64
+"""The cells that a short note has, and the width from which it has them."""
 VALUE_WIDTH = 5
 
 
@@ -111,6 +113,8 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         if any(self.ends) and width >= ENDS_FROM:
             label, right = f"{label} {self.ends[0]} ", f" {self.ends[1]}"
         note = width // 3 if width >= NOTE_FROM else 0
+        if SHORT_NOTE_FROM <= width < NOTE_FROM and 0 < cell_len(self.note) <= SHORT_NOTE - 4:
+            note = SHORT_NOTE
         start = 1 + cell_len(label)
         track = max(width - start - cell_len(right) - VALUE_WIDTH - note - 1, 1)
         return SliderLayout(label, start, track, right)

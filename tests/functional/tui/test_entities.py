@@ -274,7 +274,7 @@ async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
         await driver.until_shown(EntityList, f"● {entity.name}", "pinned by you")
         assert driver.explore.query_one(EntityList).current.id == entity.id  # type: ignore[union-attr]
         assert driver.watched.calls["retrieve"] == 1  # it was found already
-        await driver.until_shown(WhyPane, "mean of the 3 named")
+        await driver.until_shown(WhyPane, entity.name)  # it is one of those that count
         await driver.press("plus")
         await driver.until(lambda: entity.name not in names_kept(driver))
 

@@ -12,7 +12,7 @@ from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine, expert_li
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running
+from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
 
 @asynccontextmanager
@@ -127,6 +127,13 @@ async def test_typing_replaces_the_topic_that_is_taken_from_the_query(demo: Path
         await driver.write("rollback")
         await driver.until_shown(TopicLine, "rollback")
         assert driver.app.screen.query_one(TopicLine).value == "rollback"
+
+
+async def test_of_a_sentence_the_topic_is_what_it_names(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("f3")
+        await driver.until_shown(TopicLine, "Migration")
+        assert driver.app.screen.query_one(TopicLine).value == "Migration"
 
 
 async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:

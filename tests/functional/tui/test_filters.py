@@ -1,5 +1,6 @@
 """Narrowing a search in the app: the path field, typed filters and their chips, facets, dates."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -297,7 +298,7 @@ async def test_chip_shows_the_time_that_was_read(demo: Path) -> None:
         assert not chip(driver).display
         await driver.ask(DATED)
         await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T only")
-        await driver.press("down")
+        await driver.press("down", "tab")
         await driver.until_shown(WhyPane, "date", "of that time")
         await driver.ask("platform sync in March 2019")
         await driver.until_shown(DateChip, "no document is dated March 2019")
@@ -388,3 +389,26 @@ async def test_a_query_of_filters_alone_does_not_seem_to_name_nobody(
         assert driver.results.rows
         await driver.ask(f"{query} zzz")
         await driver.until_shown(EntityList, "The query names nobody")
+
+
+async def test_the_sort_key_takes_back_what_the_query_asks_for(demo: Path) -> None:
+    async with running(demo, WIDE, asked="Migration newest first") as driver:
+        await driver.press("escape")
+        await driver.until_shown(ResultList, "newest first")
+        await driver.press("v", "s")
+        await driver.until(lambda: driver.explore.view is not None and not driver.view.order)
+        assert driver.explore.query_one(QueryLine).value == "Migration"
+        await driver.press("z")
+        await driver.until(lambda: driver.view.order)
+
+
+async def test_a_request_for_completions_that_another_replaces_leaves_no_warning(
+    demo: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    async with running(demo, WIDE) as driver:
+        path = driver.explore.query_one(PathLine)
+        for _ in range(3):
+            path.request_completions()
+        await driver.pilot.pause()
+        gc.collect()
+    assert not [warning for warning in recwarn if "never awaited" in str(warning.message)]

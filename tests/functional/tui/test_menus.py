@@ -133,7 +133,7 @@ async def test_what_covers_a_screen_closes_once(demo: Path) -> None:
             assert driver.app.screen is driver.explore
         await driver.press("ctrl+l")
         await driver.pilot.resize_terminal(*NARROW)
-        assert driver.app.screen is driver.explore
+        await driver.until(lambda: driver.app.screen is driver.explore)
         driver.app.push_screen(QuestionScreen("Allow it", "nothing changes", "it may"))
         await driver.press("enter", "enter")
         assert driver.app.screen is driver.explore

@@ -400,4 +400,5 @@ async def test_a_turn_of_the_person_asked_for_is_shown_with_who_speaks(demo: Pat
     async with running(demo, WIDE, asked="what did Marek say about the rehearsal") as driver:
         await driver.press("down")
         await driver.until_shown(ResultList, "Marek: Everyone’s confident".replace("’", "'"))
+        await driver.press("tab")  # the details are there with the focus
         await driver.until_shown(WhyPane, "Marek Dvořák speaks here")

@@ -397,6 +397,10 @@ async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes
         await driver.press("down")
         await driver.until_shown(TourBubble, "3/6")
         assert driver.explore.query_one(TourBubble).region == bubble
+        await driver.press("slash")  # there, the keys of the next steps would be text
+        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        await driver.press("down")
+        await driver.until_shown(TourBubble, "3/6")
 
 
 async def test_the_tour_goes_on_when_a_question_is_typed_and_clicks_follow(demo: Path) -> None:

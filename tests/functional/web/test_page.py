@@ -110,7 +110,7 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
         await tab.tap((x, y))
         await tab.until_text(r"› \.\d\d.*kick")
         await tab.tap(await place_of(tab, "(weaker)"))
-        await tab.until_text("› .*Weekly notes")
+        await tab.until_text("› .*Cut-over retrospective")
         await tab.swipe((x, 350), (x, 100))
         await tab.swipe((x, 350), (x, 100))
         await tab.until_text(r"\.\d\d.*Inês Carvalho")

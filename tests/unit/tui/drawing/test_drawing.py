@@ -14,13 +14,11 @@ from kbx_tui.tui.drawing.legible_colors import (
     legible,
 )
 from kbx_tui.tui.drawing.lines import (
-    EIGHTHS,
     Span,
     fit_line,
     highlight,
     move_text,
     rank_moves,
-    score_bar,
     shared_lengths,
     slice_line,
     title_spans,
@@ -139,36 +137,6 @@ def test_slices_put_together_are_the_whole_text(spans: list[str], start: int, le
 def test_a_slice_keeps_the_styles() -> None:
     line = (Span("Alice ", "dim"), Span("Chen", "strong"))
     assert slice_line(line, 3, 8) == (Span("ce ", "dim"), Span("Ch", "strong"))
-
-
-share = st.floats(0.0, 1.0 / 3)
-
-
-def eighths(bar: str) -> int:
-    """Return the length of a bar in eighths of a cell."""
-    return sum(EIGHTHS.index(cell) if cell in EIGHTHS else 8 for cell in bar)
-
-
-@given(share, share, share, st.integers(1, 12))
-def test_bar_is_about_as_long_as_the_score(
-    document: float, entity: float, reranker: float, width: int
-) -> None:
-    bars = score_bar(document, entity, reranker, width)
-    assert eighths(bars[0]) == max(round(document * width * 8), 1 if document else 0)
-    assert abs(eighths("".join(bars)) - (document + entity + reranker) * width * 8) <= 16
-    assert len("".join(bars)) <= width
-
-
-def test_neighbouring_scores_differ() -> None:
-    bars = [score_bar(score, 0.0, 0.0, 8, full=0.30)[0] for score in (0.30, 0.29, 0.28, 0.27)]
-    assert bars == ["████████", "███████▊", "███████▌", "███████▎"]
-
-
-def test_parts_of_a_score_differ_by_their_signs() -> None:
-    assert score_bar(0.5, 0.25, 0.125, 8) == ("████", "▒▒", "░")
-    assert score_bar(0.0, 0.5, 0.0, 8) == ("", "▒▒▒▒", "")
-    assert score_bar(0.0, 0.0, 0.0, 8) == ("", "", "")
-    assert score_bar(0.001, 0.0, 0.0, 6) == ("▏", "", "")  # one that is not zero is seen
 
 
 def test_rank_moves_leave_out_new_and_unmoved_documents() -> None:

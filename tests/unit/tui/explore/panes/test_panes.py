@@ -13,10 +13,9 @@ from kbx_tui.tui.explore.entities import (
     count_passing,
     entity_line,
     entity_strip_line,
+    first_reason,
     reasons,
     score_text,
-    threshold_line,
-    whole_reasons,
 )
 from kbx_tui.tui.explore.result_list import passage_lines, result_line, without_strikes
 from kbx_tui.tui.explore.view import EntityRow, ResultRow
@@ -39,7 +38,6 @@ def test_the_threshold_is_drawn_between_kept_and_other_entities() -> None:
     assert count_passing(entities, 0.5) == 1
     text = "".join(span.text for span in entity_strip_line(entities, 0.5, 80))
     assert text == " ● Alice Chen 1.00 ┊ .50 ┊ ○ Platform .41"
-    assert width_of(threshold_line(0.5, 34)) == 34
 
 
 def test_the_strip_holds_what_was_pinned_or_muted_and_no_half_of_a_name() -> None:
@@ -152,8 +150,9 @@ def test_a_passage_leaves_out_struck_text_unless_it_is_all(
     assert [plain.text[start:end] for start, end in plain.matches] == [word]
 
 
-def test_reasons_of_an_entity_are_cut_between_two_of_them() -> None:
-    reasons = "first name “Ruth” (a name here, 92 %), fact “wants ferries, not buses”, 1 more"
-    assert whole_reasons(reasons, 60) == "first name “Ruth” (a name here, 92 %)"
-    assert whole_reasons(reasons, 70) == reasons.removesuffix(", 1 more")
-    assert whole_reasons(reasons, 20) == reasons  # the caller cuts it
+def test_the_first_reason_of_an_entity_is_whole() -> None:
+    assert first_reason("first name “Ruth” (a name here, 92 %), 2 facts") == "first name “Ruth”"
+    assert first_reason("fact “wants ferries, not (old) buses”, 1 more") == (
+        "fact “wants ferries, not (old) buses”"
+    )
+    assert first_reason("muted by you") == "muted by you"

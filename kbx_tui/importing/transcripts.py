@@ -147,7 +147,7 @@ _LABEL = re.compile(
     r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"
 )
 _CHANGE = re.compile(r">>+\s*(?:(?P<name>[^\W\d_][^:>]{0,59}?)\s*:(?:\s+|$))?")
-_BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]\s*")
+_BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]\s*:?\s*")
 _LINE_MARK = "-–"
 
 
@@ -234,7 +234,11 @@ def _plain(words: str) -> str:
 # Text of Otter and Fathom
 
 _TIME = r"(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})"
-_OTTER_TURN = re.compile(rf"(?P<name>\S[^\n]{{0,60}}?)(?P<gap>[ \t]{{1,40}}){_TIME}[ \t]*")
+_OTTER_TURN = re.compile(
+    r"(?P<open>\[)?(?P<name>[^\s\[][^\n]{0,60}?)(?(open)\])(?P<gap>[ \t]{1,40})"
+    rf"[(\[]?{_TIME}[)\]]?:?[ \t]*"
+)
+"""`Ann Lee  0:12`; in brackets are names in texts of Zoom, and times in those of Rev."""
 _FATHOM_TURN = re.compile(
     rf"{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
 )

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import value_of
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
 from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, read_frontmatter
@@ -61,4 +62,4 @@ def _openings(
             if data is None:
                 continue
             front = read_frontmatter(decode(data)[0])
-            yield None if front.values.get("title") else opening_heading(front.body)
+            yield None if value_of(front.values, "title") else opening_heading(front.body)

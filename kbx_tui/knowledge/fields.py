@@ -134,13 +134,19 @@ def link_target(text: str) -> str:
     return text
 
 
+def value_of(frontmatter: Mapping[str, Any], *keys: str) -> Any:
+    """Return the value of the first of `keys`, in lower case, that a page has in any letter case"""
+    values = {key.strip().casefold(): value for key, value in frontmatter.items()}
+    return next((values[key] for key in keys if key in values), None)
+
+
 def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     values = (value for key, value in frontmatter.items() if key.casefold() in ALIAS_KEYS)
     return tuple(dict.fromkeys(name for value in values for name in names_of(value)))
 
 
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    value = frontmatter.get("tags", frontmatter.get("tag"))
+    value = value_of(frontmatter, "tags", "tag")
     if isinstance(value, str):
         entries = re.split(r"[,;\n]", value)
         if len(entries) == 1:
@@ -303,7 +309,7 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     """
     *above, name = path.casefold().split("/")
     folders = list(map(folder_name, above))
-    declared = slug(next(texts_of(frontmatter["type"]), "")) if "type" in frontmatter else ""
+    declared = slug(next(texts_of(value_of(frontmatter, "type")), ""))
     if "meetings" in folders:
         return "meeting", declared
     owner = folders[:-1] if is_folder_page(path) else folders

@@ -92,7 +92,8 @@ def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
             return True
     return any(
         plain(tag).casefold().split("/")[0] == REDACTED
-        for tag in tags_of({key.strip().casefold(): value for key, value in frontmatter.items()})
+        for key, value in frontmatter.items()
+        for tag in tags_of({key: value})
     )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from kbx_tui.knowledge.fields import page_name, text_of
+from kbx_tui.knowledge.fields import page_name, text_of, value_of
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.knowledge.markdown import Heading, headings, without_entities
 
@@ -22,6 +22,7 @@ _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 _HTML_HEADING = re.compile(
     r"^ {0,3}(?:<[^\n]{1,200}>[ \t]*)?<h1(?:\s[^<>]{0,200})?>(.{0,1000}?)</h1>", re.I | re.M | re.S
 )
+_TITLE_OF_LOGSEQ = re.compile(r"\s*(?:- )?title::[ \t]+(\S[^\n]*)")
 _HTML_TAG = re.compile(r"<[^<>]*>")
 
 
@@ -29,7 +30,9 @@ def title_of(
     path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool, titles: Titles
 ) -> str:
     """Return the title of the page at `path`; that of an `entity` is its name."""
-    stated, name = text_of(frontmatter.get("title")), page_name(path)
+    of_logseq = _TITLE_OF_LOGSEQ.match(body)
+    stated = text_of(value_of(frontmatter, "title")) or (of_logseq[1].strip() if of_logseq else "")
+    name = page_name(path)
     is_written_by_plugin = not _PLUGIN_KEYS.isdisjoint(frontmatter)
     if entity:
         if name == slug(name) and titles == "file_name":
@@ -51,6 +54,11 @@ def title_of(
 def opening_heading(body: str) -> str:
     """Return the heading of level 1 with which a body opens, empty if it opens with another text"""
     return _heading(body, "opening_heading", only_top=True)
+
+
+def first_heading(body: str) -> str:
+    """Return the first heading of level 1, empty without one."""
+    return _heading(body, "heading", only_top=True)
 
 
 def _heading(body: str, titles: Titles, *, only_top: bool = False) -> str:

@@ -14,7 +14,7 @@ from kbx_tui.knowledge.fields import value_of
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
 from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, read_frontmatter
-from kbx_tui.knowledge.titles import Titles, opening_heading
+from kbx_tui.knowledge.titles import Titles, heading_of
 from kbx_tui.knowledge.vault import MEMORY, read_page
 
 DENDRON_SETTINGS = "dendron.yml"
@@ -62,4 +62,5 @@ def _openings(
             if data is None:
                 continue
             front = read_frontmatter(decode(data)[0])
-            yield None if value_of(front.values, "title") else opening_heading(front.body)
+            stated = value_of(front.values, "title")
+            yield None if stated else heading_of(front.body, "opening_heading", only_top=True)

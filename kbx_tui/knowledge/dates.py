@@ -15,7 +15,7 @@ from typing import Any
 from kbx_tui.knowledge.fields import link_target, stem_of, text_of, texts_of
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.markdown import end_of_top
-from kbx_tui.knowledge.titles import first_heading
+from kbx_tui.knowledge.titles import heading_of
 
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
@@ -281,7 +281,7 @@ def _day_at_top(body: str) -> str:
     for match in _DATE_LINE.finditer(body, 0, end_of_top(body)):
         if iso := iso_date(match[1]) or day_in(match[1]):
             return iso
-    return day_in(first_heading(body))
+    return day_in(heading_of(body, "heading", only_top=True))
 
 
 def _year_of(text: str) -> str:

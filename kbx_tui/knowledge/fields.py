@@ -268,12 +268,8 @@ def _references(values: Mapping[str, Any]) -> Iterator[str]:
         folded = key.casefold()
         if folded in ATTENDEE_KEYS:
             continue
-        if folded in REFERENCE_KEYS and not isinstance(value, Mapping):
-            for name in names_of(value):
-                if not EMAIL.match(name):
-                    yield name
-        elif folded in REFERENCE_KEYS and (name := text_of(value.get("name"))):
-            yield link_target(name)
+        if folded in REFERENCE_KEYS and (names := names_of(value)):
+            yield from (name for name in names if not EMAIL.match(name))
         elif isinstance(value, Mapping):
             yield from _references(value)
         else:

@@ -227,6 +227,7 @@ _KEY = re.compile(r"[^\s#\-\[\]{},]")
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
 _STATUS = re.compile(
     r"^[ \t]*[\"']?(?:status[\"']?[ \t]*[:=].*\bredacted\b"
+    r"|tags?[\"']?[ \t]*[:=](?:.*(?:\n[ \t]*-.*)*[\s\[,\"'#])?redacted(?=[\s\],\"'/]|$)"
     r"|redacted[\"']?[ \t]*[:=][ \t]*(?:true|yes|1))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -38,7 +38,7 @@ def title_of(
         if name == slug(name) and titles == "file_name":
             titles = "opening_heading"  # no person is called `ann-lee`
         return (
-            _heading(body, titles, only_top=True)
+            heading_of(body, titles, only_top=True)
             or text_of(frontmatter.get("name"))
             or stated
             or _readable(name if name != name.lower() else name.title())
@@ -46,22 +46,16 @@ def title_of(
     if stated:
         return stated
     if is_written_by_plugin or titles != "heading":
-        shown = "" if is_written_by_plugin else _heading(body, titles, only_top=True)
+        shown = "" if is_written_by_plugin else heading_of(body, titles, only_top=True)
         return shown or _PLUGIN_SUFFIX.sub("", name)
-    return _heading(body, titles) or _readable(name) or path
+    return heading_of(body, titles) or _readable(name) or path
 
 
-def opening_heading(body: str) -> str:
-    """Return the heading of level 1 with which a body opens, empty if it opens with another text"""
-    return _heading(body, "opening_heading", only_top=True)
+def heading_of(body: str, titles: Titles, *, only_top: bool = False) -> str:
+    """Return the heading that is the title of a page with this body, empty without one.
 
-
-def first_heading(body: str) -> str:
-    """Return the first heading of level 1, empty without one."""
-    return _heading(body, "heading", only_top=True)
-
-
-def _heading(body: str, titles: Titles, *, only_top: bool = False) -> str:
+    With `only_top`, it is of level 1.
+    """
     with_text = [] if titles == "file_name" else _headings_with_text(body)
     opening = with_text[0] if with_text and not _has_text(body, with_text[0].line) else None
     if titles == "heading":

@@ -93,6 +93,7 @@ _SPANS = tuple(
 )
 _NUMBERED = re.compile(r"(?<![^\W_])[A-Z]{2,}-\d{4}-\d{1,2}(?![-\d])")
 """A number of a year, as `INC-2026-05`, which is not a month."""
+_YEAR_FOLDER = re.compile(r"(?:19|20)\d\d[年년]?/")
 _DATE_FOLDERS = re.compile(
     r"(?:^|/)((?:19|20)\d\d)[年년]?/(?:\1[-_])?"
     rf"(?:(\d{{2}}|\d(?=[月월]))[月월]?(?:[ ._-]+{_ANY_MONTH})?|({_ANY_MONTH}))"
@@ -151,7 +152,7 @@ def date_of(
     without what they share: `2026-03-16/22`, `2026-03-30/04-05`.
     """
     values = {"".join(filter(str.isalnum, key.casefold())): frontmatter[key] for key in frontmatter}
-    name, place = stem_of(path), _date_of_folders(_folded(path))
+    name, place = stem_of(path), _date_of_folders(path)
     stem = _folded(_NUMBERED.sub("", name))
     return (
         _date_in_values(values, _DATE_KEYS)
@@ -270,7 +271,9 @@ def _iso_of(match: re.Match[str]) -> str:
 
 def _date_of_folders(path: str) -> str:
     """Return the day or month that folders, perhaps with the file, are called by."""
-    for match in _DATE_FOLDERS.finditer(path):
+    if not _YEAR_FOLDER.search(path):  # most paths, which are not folded for that
+        return ""
+    for match in _DATE_FOLDERS.finditer(_folded(path)):
         year, month, word, day = match.groups()
         if iso := _valid_iso(year, month or WRITTEN_MONTHS[word], day or 1):
             return iso if day else iso[:7]

@@ -305,7 +305,8 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     """
     *above, name = path.casefold().split("/")
     folders = list(map(folder_name, above))
-    declared = slug(next(texts_of(value_of(frontmatter, "type")), ""))
+    declared = next(texts_of(value_of(frontmatter, "type")), "")
+    declared = slug(declared) if declared else ""
     if "meetings" in folders:
         return "meeting", declared
     owner = folders[:-1] if is_folder_page(path) else folders

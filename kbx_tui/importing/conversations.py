@@ -21,8 +21,8 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.importing.transcripts import (
     Turn,
-    is_fathom,
-    is_otter,
+    fathom_turns,
+    otter_turns,
     read_captions,
     read_fathom_text,
     read_otter,
@@ -34,6 +34,9 @@ from kbx_tui.knowledge.fields import attendees_of, text_of
 from kbx_tui.knowledge.markdown import headings
 from kbx_tui.knowledge.reading import parse_document, read_frontmatter
 from kbx_tui.knowledge.records import Attendee
+
+_LINES_TRIED = 400
+"""Lines of a text that are read to see whether it is a transcript."""
 
 
 def read_conversations(file: SourceFile, form: Format | None) -> Imported:
@@ -47,9 +50,10 @@ def read_conversations(file: SourceFile, form: Format | None) -> Imported:
     if is_page and form in (None, "granola") and _granola_id(read_frontmatter(file.text).values):
         return Imported((_read_granola_page(file),))
     if is_page or file.suffix == ".txt" or form in ("otter", "fathom"):
-        if form == "fathom" or (form is None and is_fathom(file)):
+        first = file.text.split("\n")[:_LINES_TRIED]
+        if form == "fathom" or (form is None and fathom_turns(first)):
             return Imported((read_fathom_text(file),))
-        if form == "otter" or (form is None and is_otter(file)):
+        if form == "otter" or (form is None and otter_turns(first)):
             return Imported((read_otter(file),))
     elif file.suffix == ".csv":
         return Imported()

@@ -19,7 +19,7 @@ from kbx_tui.importing.imported_document import (
     markdown_table,
     name_left_out,
 )
-from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.dates import day_in
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.markdown import is_in_table, links_of, wikilink
 from kbx_tui.knowledge.records import Attendee
@@ -76,8 +76,7 @@ def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
         properties[match["key"].lower()] = match["value"].strip()
         lines = lines[1:]
     is_journal = "journals" in file.path.split("/")
-    day = file.stem.replace("_", "-") if is_journal else ""
-    day = day if re.fullmatch(r"\d{4}-\d{2}-\d{2}", day) else ""
+    day = day_in(file.stem) if is_journal else ""
     name = unquote(file.stem).replace("___", "/").replace("%2F", "/")
     title = properties.pop("title", "") or day or name
     folder, _, stem = title.rpartition("/")
@@ -235,7 +234,7 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
     body = "\n".join(lines[len(properties) :]).strip("\n")
     people = [value for key, value in properties.items() if key in _NOTION_PEOPLE]
     names = [name for value in people for name in _names(value)]
-    day = next((found for key in _DATES if (found := _date(properties.get(key, "")))), "")
+    day = next((found for key in _DATES if (found := day_in(properties.get(key, "")))), "")
     fields: dict[str, Any] = {
         key.replace(" ", "_").replace("/", "_"): value
         for key, value in properties.items()
@@ -269,11 +268,6 @@ def _with_wikilinks(body: str, targets: dict[str, str]) -> str:
         parts += [body[done : link.start], wikilink(target, link.label, in_table=in_table)]
         done = link.end
     return "".join([*parts, body[done:]])
-
-
-def _date(value: str) -> str:
-    text = re.split(r"(?<!\s)\s+(?:\d{1,2}:\d{2}|→)", value)[0].strip()
-    return iso_date(text)
 
 
 def _notion_table(file: SourceFile) -> ImportedDocument:

@@ -147,7 +147,7 @@ _LABEL = re.compile(
     r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"
 )
 _CHANGE = re.compile(r">>+\s*(?:(?P<name>[^\W\d_][^:>]{0,59}?)\s*:(?:\s+|$))?")
-_BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]\s*")
+_BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]\s*:?\s*")
 _LINE_MARK = "-–"
 
 
@@ -234,26 +234,21 @@ def _plain(words: str) -> str:
 # Text of Otter and Fathom
 
 _TIME = r"(?P<time>(?:\d{1,2}:)?\d{1,2}:\d{2})"
-_OTTER_TURN = re.compile(rf"(?P<name>\S[^\n]{{0,60}}?)(?P<gap>[ \t]{{1,40}}){_TIME}[ \t]*")
+_OTTER_TURN = re.compile(
+    r"(?P<open>\[)?(?P<name>[^\s\[][^\n]{0,60}?)(?(open)\])(?P<gap>[ \t]{1,40})"
+    rf"[(\[]?{_TIME}[)\]]?:?[ \t]*"
+)
+"""`Ann Lee  0:12`; in brackets are names in texts of Zoom, and times in those of Rev."""
 _FATHOM_TURN = re.compile(
     rf"{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
 )
 _SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
-_LINES_TRIED = 400
 
 _DATED = re.compile(r"(?:\w{3,9}, )?(\w{3,9} \d{1,2}, \d{4})")
 _HEADINGS = ("SUMMARY KEYWORDS", "SPEAKERS", "KEYWORDS")
 
 
-def is_otter(file: SourceFile) -> bool:
-    return bool(_otter_turns(file.text.split("\n")[:_LINES_TRIED]))
-
-
-def is_fathom(file: SourceFile) -> bool:
-    return bool(_fathom_turns(file.text.split("\n")[:_LINES_TRIED]))
-
-
-def _otter_turns(lines: Sequence[str]) -> dict[int, str]:
+def otter_turns(lines: Sequence[str]) -> dict[int, str]:
     """Return the speakers of the lines that begin a turn, by number of the line.
 
     A line of speech may end in a time as well (`See you at 10:30`). Otter writes a blank line
@@ -278,7 +273,7 @@ def _may_be_name(name: str) -> bool:
     return len(name.split()) <= LONGEST_NAME and not _SENTENCE.search(name)
 
 
-def _fathom_turns(lines: Sequence[str]) -> dict[int, str]:
+def fathom_turns(lines: Sequence[str]) -> dict[int, str]:
     matches = {
         number: match
         for number, line in enumerate(lines)
@@ -332,7 +327,7 @@ def read_otter(file: SourceFile) -> ImportedDocument:
     lines = file.text.rstrip().split("\n")
     if re.match(r"Transcribed by .*otter\.ai", lines[-1]):
         del lines[-1]
-    before, turns = _split_transcript(lines, _otter_turns(lines))
+    before, turns = _split_transcript(lines, otter_turns(lines))
     if not turns:
         raise ValueError("it has no lines with a speaker and a time, such as `Alice Chen  0:12`")
     head = [line.strip() for line in before]
@@ -374,7 +369,7 @@ _DAY = re.compile(r"\w+ \d{1,2}, \d{4}")
 
 def read_fathom_text(file: SourceFile) -> ImportedDocument:
     lines = file.text.split("\n")
-    before, turns = _split_transcript(lines, _fathom_turns(lines))
+    before, turns = _split_transcript(lines, fathom_turns(lines))
     if not turns:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
     head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]

@@ -10,10 +10,11 @@ from itertools import islice
 from pathlib import Path
 
 from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.fields import value_of
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
 from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, read_frontmatter
-from kbx_tui.knowledge.titles import Titles, opening_heading
+from kbx_tui.knowledge.titles import Titles, heading_of
 from kbx_tui.knowledge.vault import MEMORY, read_page
 
 DENDRON_SETTINGS = "dendron.yml"
@@ -61,4 +62,5 @@ def _openings(
             if data is None:
                 continue
             front = read_frontmatter(decode(data)[0])
-            yield None if front.values.get("title") else opening_heading(front.body)
+            stated = value_of(front.values, "title")
+            yield None if stated else heading_of(front.body, "opening_heading", only_top=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from typing import Any
 
 from kbx_tui.knowledge.fields import link_target, stem_of, text_of, texts_of
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.markdown import end_of_top, headings
+from kbx_tui.knowledge.markdown import end_of_top
+from kbx_tui.knowledge.titles import heading_of
 
 _MONTHS = "january february march april may june july august september october november december"
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
@@ -47,14 +49,15 @@ WRITTEN_MONTHS = MONTH_NUMBERS | {
 
 _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _BEFORE, _YEAR = r"(?<![^\W_])", r"(?P<year>(?:19|20)\d\d)"
-_MONTH_WORD = rf"(?P<word>{'|'.join(sorted(WRITTEN_MONTHS, key=len, reverse=True))})(?![^\W_])\.?"
+_ANY_MONTH = rf"(?:{'|'.join(sorted(WRITTEN_MONTHS, key=len, reverse=True))})(?![^\W_])"
+_MONTH_WORD = rf"(?P<word>{_ANY_MONTH})\.?"
 _DAY_WORD = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?"
 _GAP, _OF = r"(?:,?[ _-]+|,|(?<=\.))", r"(?:(?:of|de|del|di)[ _-]+)?"
 _DAYS = tuple(
     re.compile(form)
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)",
-        rf"(?<!\d){_YEAR}(?P<gap>[._])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
+        rf"(?<![\dv]){_YEAR}(?P<gap>[._])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
         rf"(?<!\d){_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?:[t_-]?\d{{4}}(?:\d\d)?)?(?!\d)",
         rf"(?<![\d.])(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}(?!\d)",
         rf"{_BEFORE}{_DAY_WORD}[ _-]*{_OF}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
@@ -78,32 +81,44 @@ _MONTHS_OF_YEAR = tuple(
     )
 )
 _WEEK_WORD = "(?:w|kw|cw|week|woche|semaine|semana|settimana)"
-_WEEKS = tuple(
+_SPANS = tuple(
     re.compile(form)
     for form in (
         rf"(?<!\d){_YEAR}[ _-]*{_WEEK_WORD}[ _-]*(?P<week>\d{{1,2}})(?!\d)",
         rf"{_BEFORE}{_WEEK_WORD}[ _-]*(?P<week>\d{{1,2}})[ _,/-]+{_YEAR}(?!\d)",
         rf"{_YEAR}[年년] ?第?(?P<week>\d{{1,2}})[週周주]",
+        rf"(?<!\d){_YEAR}[ _-]*q(?P<quarter>[1-4])(?![^\W_])",
+        rf"{_BEFORE}q(?P<quarter>[1-4])[ _/-]*{_YEAR}(?!\d)",
     )
 )
 _NUMBERED = re.compile(r"(?<![^\W_])[A-Z]{2,}-\d{4}-\d{1,2}(?![-\d])")
 """A number of a year, as `INC-2026-05`, which is not a month."""
-_DATE_FOLDERS = re.compile(r"(?:^|/)((?:19|20)\d\d)/(?:\1-)?(\d{2})(?:[/-](\d{2}))?(?=/|\.md\Z)")
-"""Folders or a file called by year and month, which may be in a name together, and perhaps day."""
+_YEAR_FOLDER = re.compile(r"(?:19|20)\d\d[年년]?/")
+_DATE_FOLDERS = re.compile(
+    r"(?:^|/)((?:19|20)\d\d)[年년]?/(?:\1[-_])?"
+    rf"(?:(\d{{2}}|\d(?=[月월]))[月월]?(?:[ ._-]+{_ANY_MONTH})?|({_ANY_MONTH}))"
+    r"(?:[/-](\d{2}))?(?=/|\.md\Z)"
+)
+"""Folders or a file called by year and month, which may be in a name together, and perhaps day, in
+folded text: `2026/03/17`, `2026/2026-03`, `2026/03 March`, `2026/March`."""
 _MONTH_VALUE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 _TIMESTAMP = re.compile(r"(\d{10})(\d{3})?")
 """Seconds or milliseconds since 1970, as Dendron writes them."""
-_DATE_KEYS = ("date", "datum", "日付", "日期")
+_DATE_KEYS = (
+    "date", "datum", "fecha", "data", "дата", "日付", "日期", "날짜", "datetime", "meetingdate",
+    "day",
+)  # fmt: skip
 _CREATED_KEYS = (
-    "created", "createdat", "datecreated", "creationdate", "published", "publishedat",
-    "datepublished", "publishdate", "publicationdate", "pubdate", "pubdatetime",
+    "created", "createdat", "createdtime", "datecreated", "creationdate", "issued", "published",
+    "publishedat", "datepublished", "publishdate", "publicationdate", "pubdate", "pubdatetime",
 )  # fmt: skip
 """Properties in lower case, without what separates their words."""
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 """The years before the first one of the eras by which Japanese documents count."""
 _ERA_YEAR = re.compile(rf"({'|'.join(_ERAS)}) ?(元|\d{{1,2}}) ?年")
 _DATE_LINE = re.compile(
-    r"^[ \t>|*_-]*(?:date|datum|日付|日期|日時|開催日時?)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$",
+    r"^[ \t>|*_-]*(?:(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha|data"
+    r"|дата|日付|日期|日時|開催日時?|날짜|일시)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$",
     re.I | re.M,
 )
 _YEAR_DIGITS = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d")
@@ -128,13 +143,13 @@ def date_of(
     daily_notes: DailyNotes | None = None,
     body: str = "",
 ) -> str:
-    """Return the ISO date of a document, empty if it has none: a day, a week, a month or a year.
+    """Return the ISO date of a document, empty if it has none: of a day or a longer time.
 
     Tried in order are `date:`, its name as that of a daily note, a day in its file name, its
     folders (``2026/03/17/``), a line ``Date:`` at the top, a day in its first heading of level 1, a
-    month or week in its file name, a month of its folders, `created:`, `year:` and a file name that
-    is a year. A week is written as its first and last day, the latter without what they share:
-    `2026-03-16/22`, `2026-03-30/04-05`.
+    month, week or quarter in its file name, a month of its folders, `created:`, `year:` and a file
+    name that is a year. A week or quarter is written as its first and last day, the latter
+    without what they share: `2026-03-16/22`, `2026-03-30/04-05`.
     """
     values = {"".join(filter(str.isalnum, key.casefold())): frontmatter[key] for key in frontmatter}
     name, place = stem_of(path), _date_of_folders(path)
@@ -145,7 +160,7 @@ def date_of(
         or day_in(stem)
         or (place if len(place) > len("2026-03") else "")
         or _day_at_top(body)
-        or _month_or_week_in(stem)
+        or _part_of_year_in(stem)
         or place
         or _date_in_values(values, _CREATED_KEYS)
         or _year_of(text_of(values.get("year")))
@@ -208,7 +223,7 @@ def _date_in_text(text: str) -> str:
         return _valid_iso(text[:4], text[5:], 1)[:7] if "-" in text else _year_of(text)
     if match := _TIMESTAMP.fullmatch(text):
         return datetime.fromtimestamp(int(match[1]), UTC).date().isoformat()
-    return _month_or_week_in(folded)
+    return _part_of_year_in(folded)
 
 
 def day_in(text: str) -> str:
@@ -220,21 +235,29 @@ def day_in(text: str) -> str:
     return next(filter(None, map(_iso_of, matches)), "")
 
 
-def _month_or_week_in(folded: str) -> str:
+def _part_of_year_in(folded: str) -> str:
     if not _YEAR_DIGITS.search(folded):
         return ""
-    if week := _week_in(folded):
-        return week
+    if span := _span_in(folded):
+        return span
     matches = (match for form in _MONTHS_OF_YEAR if (match := form.search(folded)))
     return next((iso[:7] for match in matches if (iso := _iso_of(match))), "")
 
 
-def _week_in(folded: str) -> str:
-    for form in _WEEKS:
+def _span_in(folded: str) -> str:
+    """Return the first and last day of the week or quarter that a folded text names."""
+    for form in _SPANS:
         if match := form.search(folded):
+            year, week = int(match["year"]), match.groupdict().get("week")
             with suppress(ValueError, OverflowError):
-                monday = date.fromisocalendar(int(match["year"]), int(match["week"]), 1)
-                first, last = monday.isoformat(), (monday + timedelta(days=6)).isoformat()
+                if week:
+                    start = date.fromisocalendar(year, int(week), 1)
+                    end = start + timedelta(days=6)
+                else:
+                    month = 3 * int(match["quarter"])
+                    start = date(year, month - 2, 1)
+                    end = date(year, month, monthrange(year, month)[1])
+                first, last = start.isoformat(), end.isoformat()
                 shared = 0 if first[:4] != last[:4] else 5 if first[:7] != last[:7] else 8
                 return f"{first}/{last[shared:]}"
     return ""
@@ -248,9 +271,11 @@ def _iso_of(match: re.Match[str]) -> str:
 
 def _date_of_folders(path: str) -> str:
     """Return the day or month that folders, perhaps with the file, are called by."""
-    for match in _DATE_FOLDERS.finditer(path):
-        year, month, day = match.groups()
-        if iso := _valid_iso(year, month, day or 1):
+    if not _YEAR_FOLDER.search(path):  # most paths, which are not folded for that
+        return ""
+    for match in _DATE_FOLDERS.finditer(_folded(path)):
+        year, month, word, day = match.groups()
+        if iso := _valid_iso(year, month or WRITTEN_MONTHS[word], day or 1):
             return iso if day else iso[:7]
     return ""
 
@@ -259,7 +284,7 @@ def _day_at_top(body: str) -> str:
     for match in _DATE_LINE.finditer(body, 0, end_of_top(body)):
         if iso := iso_date(match[1]) or day_in(match[1]):
             return iso
-    return day_in(next((each.text for each in headings(body) if each.level == 1), ""))
+    return day_in(heading_of(body, "heading", only_top=True))
 
 
 def _year_of(text: str) -> str:

@@ -134,13 +134,19 @@ def link_target(text: str) -> str:
     return text
 
 
+def value_of(frontmatter: Mapping[str, Any], *keys: str) -> Any:
+    """Return the value of the first of `keys`, in lower case, that a page has in any letter case"""
+    values = {key.strip().casefold(): value for key, value in frontmatter.items()}
+    return next((values[key] for key in keys if key in values), None)
+
+
 def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     values = (value for key, value in frontmatter.items() if key.casefold() in ALIAS_KEYS)
     return tuple(dict.fromkeys(name for value in values for name in names_of(value)))
 
 
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
-    value = frontmatter.get("tags", frontmatter.get("tag"))
+    value = value_of(frontmatter, "tags", "tag")
     if isinstance(value, str):
         entries = re.split(r"[,;\n]", value)
         if len(entries) == 1:
@@ -262,12 +268,8 @@ def _references(values: Mapping[str, Any]) -> Iterator[str]:
         folded = key.casefold()
         if folded in ATTENDEE_KEYS:
             continue
-        if folded in REFERENCE_KEYS and not isinstance(value, Mapping):
-            for name in names_of(value):
-                if not EMAIL.match(name):
-                    yield name
-        elif folded in REFERENCE_KEYS and (name := text_of(value.get("name"))):
-            yield link_target(name)
+        if folded in REFERENCE_KEYS and (names := names_of(value)):
+            yield from (name for name in names if not EMAIL.match(name))
         elif isinstance(value, Mapping):
             yield from _references(value)
         else:
@@ -303,7 +305,8 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     """
     *above, name = path.casefold().split("/")
     folders = list(map(folder_name, above))
-    declared = slug(next(texts_of(frontmatter["type"]), "")) if "type" in frontmatter else ""
+    declared = next(texts_of(value_of(frontmatter, "type")), "")
+    declared = slug(declared) if declared else ""
     if "meetings" in folders:
         return "meeting", declared
     owner = folders[:-1] if is_folder_page(path) else folders

@@ -187,7 +187,7 @@ def local_address(address: str) -> tuple[str, str]:
     if _ELSEWHERE.match(address) or "${" in address:
         return "", ""  # the latter is a placeholder
     page, _, part = address.partition("#")  # split before decoding: `%23` is part of a name
-    page = page.partition("?")[0]
+    page = page.partition("?")[0].removeprefix("@site")  # the root, as Docusaurus writes it
     page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
     if page and not page.startswith(("/", "./", "../")):
         page = f"./{page}"
@@ -370,7 +370,7 @@ def blank_unread(body: str) -> str:
             continue
         if closing := _SHORT_MARKS.get(mark):
             found = text.find(closing, end, end + _LONGEST)
-            if mark in _TEX_MARKS and "](" in text[end : max(found, end)]:
+            if mark == "\\(" and "](" in text[end : max(found, end)]:
                 continue  # a link in brackets that are escaped
         elif closing := _COMMENT_MARKS.get(mark):
             found = text.find(closing, end)
@@ -471,8 +471,9 @@ def atx_text(line: str) -> str:
 
 _ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]{0,200}\}$")
 """The id and classes of a heading: `{#setup .wide}`, or `{: #setup }` in Python-Markdown."""
+_LINE_BREAK = re.compile(r"\s*<br(?![\w-])[^<>\n]{0,100}>\s*", re.IGNORECASE)
 _CODE_OR_TAG = re.compile(
-    r"(`[^`\n]{0,500}`)|</?(?:a|b|big|br|center|em|font|i|img|kbd|mark|small|span|strong|sub|sup|u)"
+    r"(`[^`\n]{0,500}`)|</?(?:a|b|big|center|em|font|i|img|kbd|mark|small|span|strong|sub|sup|u)"
     r"(?![\w-])[^<>\n]{0,500}>",
     re.IGNORECASE,
 )
@@ -482,7 +483,7 @@ def _heading_text(text: str) -> str:
     if "{" in text:
         text = _ATTRIBUTES.sub("", text)
     if "<" in text:
-        text = _CODE_OR_TAG.sub(r"\1", text).strip()
+        text = _CODE_OR_TAG.sub(r"\1", _LINE_BREAK.sub(" ", text)).strip()
     return without_entities(strip_markup(text))
 
 

@@ -97,7 +97,7 @@ def _path(folder: str, value: object) -> str:
 
 
 _DOTS = re.compile(r"(?:\.{1,2}/)+")
-_NUMBER = re.compile(r"\d{8,14}(?=[ _-].*\.md\Z)")
+_NUMBER = re.compile(r"(?:\d{8,14}|\d{1,4}(?:[.,]\d{1,4})*[a-z][a-z\d.,]{0,20})(?=[ _-].*\.md\Z)")
 
 
 class FileLookup:
@@ -106,7 +106,8 @@ class FileLookup:
     A link is tried in turn as a path from the folder of the note (`./x`, `../x`), as a path from
     the root of the base, and as the end of a path, first of files below the folder of the note; of
     several, the shortest path is taken. Letter case is ignored; a name without an extension means a
-    note, and digits alone mean the note whose name begins with them: `202603171015 Cold frames`.
+    note, and a number means the note whose name begins with it: `202603171015 Cold frames`,
+    `1a2 Cold frames`.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -158,11 +159,12 @@ class FileLookup:
         return exact + sorted(others, key=rank)
 
     def _numbered(self, name: str) -> list[str]:
-        return self._by_number.get(name, []) if name.isdecimal() else []
+        return self._by_number.get(name, []) if name[:1].isdecimal() else []
 
     @cached_property
     def _by_number(self) -> Mapping[str, list[str]]:
-        """The paths of the notes whose names begin with a number of eight digits or more, by it."""
+        """The paths of the notes whose names begin with eight digits or more, or with digits and
+        letters in turn, by these."""
         found = defaultdict[str, list[str]](list)
         for name, paths in self._by_name.items():
             if number := _NUMBER.match(name):

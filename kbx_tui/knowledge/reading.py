@@ -185,7 +185,7 @@ def read_frontmatter(text: str) -> Frontmatter:
             return Frontmatter({}, text, 1)
         return _read_other(kind, source, Frontmatter({}, body, body_line))
     try:
-        loaded, is_cut = _load(source)
+        loaded = _load(source)
     except UnreadableYaml as error:
         salvaged = _salvage(source) if error.salvageable else {}
         return Frontmatter(salvaged, body, body_line, str(error), error.line + 2)
@@ -197,11 +197,7 @@ def read_frontmatter(text: str) -> Frontmatter:
         return Frontmatter({}, text, 1, fault, 0 if is_rule else 1)
     copier = _JsonCopier()
     values = copier.mapping(loaded, 0)
-    fault = ""
-    if is_cut:
-        fault = f"frontmatter has more than {MAX_VALUES:,} values: those after them are not read"
-    elif copier.cut:
-        fault = "frontmatter is nested too deep or repeats itself too often"
+    fault = "frontmatter is nested too deep or repeats itself too often" if copier.cut else ""
     return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
 
 
@@ -239,7 +235,7 @@ def _read_other(kind: str, source: str, empty: Frontmatter) -> Frontmatter:
     return replace(empty, values=values, fault=fault, fault_line=1 if fault else 0)
 
 
-def _load(source: str) -> tuple[Any, bool]:
+def _load(source: str) -> Any:
     try:
         return load_yaml(source)
     except UnreadableYaml:
@@ -258,7 +254,7 @@ def _salvage(source: str) -> dict[str, Any]:
     copier = _JsonCopier()
     for entry in _entries(source):
         try:
-            loaded, _ = load_yaml(entry)
+            loaded = load_yaml(entry)
         except UnreadableYaml:
             plain = _PLAIN_VALUE.match(entry)
             loaded = {plain[1].strip(): plain[2].strip()} if plain else None
@@ -336,8 +332,6 @@ _KEPT = 2
 """Sources whose values are kept: a file and its public text are read several times in turn."""
 
 _DEEP_MARKS = re.compile(r"[\[{]|[-?:] ")
-_MARK_OF_NEXT = re.compile(r"^[-? ]+\Z", re.MULTILINE)
-_CLOSING = {"[": "]", "{": "}"}
 
 _BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -376,18 +370,17 @@ _Loader.add_constructor(None, _construct_unknown)
 
 
 @lru_cache(maxsize=_KEPT)
-def load_yaml(source: str) -> tuple[Any, bool]:
-    """Return the value of a source, not to be changed, and whether it is cut to `MAX_VALUES`.
+def load_yaml(source: str) -> Any:
+    """Return the value of a source, not to be changed: it may contain itself.
 
-    The value may contain itself. Raises UnreadableYaml.
+    Raises UnreadableYaml.
     """
     if len(source) > _MAX_SIZE:
         raise UnreadableYaml("frontmatter is larger than 1 MiB", salvageable=False)
     try:
-        within = source
         if len(source) > MAX_VALUES or len(_DEEP_MARKS.findall(source)) > MAX_DEPTH:
-            within = cut_yaml(source, MAX_VALUES)
-        return yaml.load(within, Loader=_Loader), within is not source
+            _require_small(source)
+        return yaml.load(source, Loader=_Loader)
     except UnreadableYaml:
         raise
     except yaml.MarkedYAMLError as error:
@@ -403,27 +396,20 @@ def load_yaml(source: str) -> tuple[Any, bool]:
         raise UnreadableYaml(f"frontmatter is not valid YAML: {error}") from error
 
 
-def cut_yaml(source: str, max_values: int) -> str:
-    """Return the first `max_values` keys, values and lists of a source, with brackets closed.
+def _require_small(source: str) -> None:
+    """Raise UnreadableYaml for more than `MAX_VALUES` keys, values and lists, or deep nesting.
 
-    Finding the place takes much less time than loading these values. Raises UnreadableYaml if they
-    are nested so deep that loading, which recurses in C, could crash; also raises as PyYAML.
+    That takes much less time than loading them, which recurses in C, so that depth could crash the
+    process. Also raises as PyYAML.
     """
-    closings: list[str] = []
-    values = 0
+    depth = values = 0
     for event in yaml.parse(source, Loader=_BaseLoader):
         if isinstance(event, yaml.CollectionEndEvent):
-            closings.pop()
+            depth -= 1
         elif isinstance(event, yaml.NodeEvent):
-            assert event.start_mark is not None  # as it is only for events that were not parsed
-            assert event.end_mark is not None
             values += 1
-            if values > max_values:
-                kept = _MARK_OF_NEXT.sub("", source[: event.start_mark.index])
-                return kept + "".join(reversed(closings))
-            if isinstance(event, yaml.CollectionStartEvent):
-                opening = source[event.start_mark.index : event.end_mark.index]
-                closings.append(_CLOSING.get(opening[-1:], ""))
-                if len(closings) > MAX_DEPTH:
-                    raise UnreadableYaml("frontmatter is nested too deep", salvageable=False)
-    return source
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            if values > MAX_VALUES:
+                raise UnreadableYaml(f"frontmatter has more than {MAX_VALUES:,} values")
+            if depth > MAX_DEPTH:
+                raise UnreadableYaml("frontmatter is nested too deep", salvageable=False)

@@ -92,7 +92,8 @@ def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
             return True
     return any(
         plain(tag).casefold().split("/")[0] == REDACTED
-        for tag in tags_of({key.strip().casefold(): value for key, value in frontmatter.items()})
+        for key, value in frontmatter.items()
+        for tag in tags_of({key: value})
     )
 
 
@@ -226,6 +227,7 @@ _KEY = re.compile(r"[^\s#\-\[\]{},]")
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
 _STATUS = re.compile(
     r"^[ \t]*[\"']?(?:status[\"']?[ \t]*[:=].*\bredacted\b"
+    r"|tags?[\"']?[ \t]*[:=](?:.*(?:\n[ \t]*-.*)*[\s\[,\"'#])?redacted(?=[\s\],\"'/]|$)"
     r"|redacted[\"']?[ \t]*[:=][ \t]*(?:true|yes|1))",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from kbx_tui.knowledge.fields import page_name, text_of
+from kbx_tui.knowledge.fields import page_name, text_of, value_of
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.knowledge.markdown import Heading, headings, without_entities
 
@@ -22,6 +22,7 @@ _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 _HTML_HEADING = re.compile(
     r"^ {0,3}(?:<[^\n]{1,200}>[ \t]*)?<h1(?:\s[^<>]{0,200})?>(.{0,1000}?)</h1>", re.I | re.M | re.S
 )
+_TITLE_OF_LOGSEQ = re.compile(r"\s*(?:- )?title::[ \t]+(\S[^\n]*)")
 _HTML_TAG = re.compile(r"<[^<>]*>")
 
 
@@ -29,13 +30,15 @@ def title_of(
     path: str, frontmatter: Mapping[str, Any], body: str, *, entity: bool, titles: Titles
 ) -> str:
     """Return the title of the page at `path`; that of an `entity` is its name."""
-    stated, name = text_of(frontmatter.get("title")), page_name(path)
+    of_logseq = _TITLE_OF_LOGSEQ.match(body)
+    stated = text_of(value_of(frontmatter, "title")) or (of_logseq[1].strip() if of_logseq else "")
+    name = page_name(path)
     is_written_by_plugin = not _PLUGIN_KEYS.isdisjoint(frontmatter)
     if entity:
         if name == slug(name) and titles == "file_name":
             titles = "opening_heading"  # no person is called `ann-lee`
         return (
-            _heading(body, titles, only_top=True)
+            heading_of(body, titles, only_top=True)
             or text_of(frontmatter.get("name"))
             or stated
             or _readable(name if name != name.lower() else name.title())
@@ -43,17 +46,16 @@ def title_of(
     if stated:
         return stated
     if is_written_by_plugin or titles != "heading":
-        shown = "" if is_written_by_plugin else _heading(body, titles, only_top=True)
+        shown = "" if is_written_by_plugin else heading_of(body, titles, only_top=True)
         return shown or _PLUGIN_SUFFIX.sub("", name)
-    return _heading(body, titles) or _readable(name) or path
+    return heading_of(body, titles) or _readable(name) or path
 
 
-def opening_heading(body: str) -> str:
-    """Return the heading of level 1 with which a body opens, empty if it opens with another text"""
-    return _heading(body, "opening_heading", only_top=True)
+def heading_of(body: str, titles: Titles, *, only_top: bool = False) -> str:
+    """Return the heading that is the title of a page with this body, empty without one.
 
-
-def _heading(body: str, titles: Titles, *, only_top: bool = False) -> str:
+    With `only_top`, it is of level 1.
+    """
     with_text = [] if titles == "file_name" else _headings_with_text(body)
     opening = with_text[0] if with_text and not _has_text(body, with_text[0].line) else None
     if titles == "heading":

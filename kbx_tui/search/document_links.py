@@ -231,23 +231,22 @@ class LinkIndex:
     def _is_broken(self, target: Target, path: str) -> bool:
         """Return whether a target leads to neither a document nor another file or folder.
 
-        A path that leads out of the base is not checked. One to `x.html` may mean the page that a
-        site makes of `x.md`.
+        A path that leads out of the base is not checked.
         """
         page = split_target(target.written)[0]
         if target.destination is not None or page.casefold() in _TABLES_OF_CONTENTS:
             return False
         if not self._snapshot.is_vault and page in self._snapshot.tags[self._snapshot.row_of[path]]:
             return False  # Logseq and Roam link to tags, which need no page
+        if self.labels_first and page.endswith("*"):  # Dendron embeds all notes below one
+            return not any(stem_of(each).startswith(page[:-1]) for each in self._snapshot.paths)
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
         for spelling in dict.fromkeys((page, unquote(page))):  # a name may hold an encoded `#`
             if is_file and self._attachments.find(spelling, path):
                 return False
             if "/" in page or is_file:
-                source = (
-                    f"{spelling.removesuffix('.html')}.md" if spelling.endswith(".html") else ""
-                )
-                places = chain(places_of(spelling, path), places_of(source, path) if source else ())
+                files = (spelling, *_sources_of(spelling))
+                places = chain.from_iterable(places_of(file, path) for file in files)
                 if any(f"{place}/".startswith("../") or self._exists(place) for place in places):
                     return False
         return True
@@ -319,6 +318,15 @@ class LinkIndex:
 
     def _bodies(self, paths: Sequence[str]) -> list[Body]:
         return self._generation.bodies.read(paths)
+
+
+_SOURCES = (".md", ".mdx", ".rst", ".adoc", ".qmd", ".ipynb", ".html")
+
+
+def _sources_of(page: str) -> Iterator[str]:
+    """Yield what a site may make a page of: `x.md` for `x.html`, `x` for `x/index.html`."""
+    stem = page.removesuffix(".html").removesuffix("/index").rstrip("/")
+    yield from (stem, *(f"{stem}{suffix}" for suffix in _SOURCES))
 
 
 _TABLES_OF_CONTENTS = frozenset({"toc", "_toc_"})

@@ -290,12 +290,13 @@ _SITE_FILES = ("static", "public")
 def places_of(page: str, source: str) -> Iterator[str]:
     """Yield the paths from the root that a path in a document may mean, the likeliest first.
 
-    A path is one from the folder of the document, else from the root. One with a leading slash is
-    from the root or, as in the sources of web sites, from a folder above the document or the one
-    for other files in it.
+    A path is one from the folder of the document, else from the root; one that leads up may start
+    at the document, which a site shows as a folder. One with a leading slash is from the root or,
+    as in the sources of web sites, from a folder above the document or the one for other files in
+    it.
     """
     folder = posixpath.dirname(source)
-    starts: Iterable[str] = (folder, "")
+    starts: Iterable[str] = (folder, source.rpartition(".")[0] if page.startswith("../") else "")
     if page.startswith("/"):
         names = folder.split("/") if folder else []
         above = ["/".join(names[:count]) for count in range(len(names) + 1)]
@@ -314,7 +315,8 @@ _HEADING = re.compile(
 )
 _BLOCK = re.compile(r"(?:^|\s)\^([\w-]{1,200})[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(r"<[^<>\n]*>|\{:?[ \t]*[#.][^{}\n]*\}")
-_REPEATED = re.compile(r"-\d+\Z")
+_NUMBER_AFTER = re.compile(r"[-,]\d+\Z")
+_LINES = re.compile(r"L\d+(?:C\d+)?(?:-L?\d+(?:C\d+)?)?")
 
 
 def parts_of(body: str) -> frozenset[str]:
@@ -335,15 +337,15 @@ def part_key(part: str) -> str:
 def leads_nowhere(part: str, parts: frozenset[str]) -> bool:
     """Return whether the part of a link is a heading or block that is not among `parts`.
 
-    A number after an anchor counts the headings with one text. Ranges of notes (Dendron), places in
-    files (`page=2`), texts to be found (`:~:text=`) and `#top`, which browsers know, are not
-    checked.
+    A number after an anchor counts the headings with one text, or the lines to leave out (Dendron).
+    Ranges of notes (Dendron), places in files (`page=2`, `L3-L9`), texts to be found (`:~:text=`)
+    and `#top`, which browsers know, are not checked.
     """
     last = unquote(part.rpartition("#")[2])
     key = part_key(last)
-    if ":" in part or "=" in part or part == "top" or not key.strip("^"):
+    if ":" in part or "=" in part or part == "top" or _LINES.fullmatch(part) or not key.strip("^"):
         return False
-    return key not in parts and part_key(_REPEATED.sub("", last)) not in parts
+    return key not in parts and part_key(_NUMBER_AFTER.sub("", last)) not in parts
 
 
 def part_line(body: str, body_line: int, part: str) -> int:

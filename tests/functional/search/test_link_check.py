@@ -28,6 +28,15 @@ SITE = {
     "content/Meeting: plan.md": "## Why\n",
     "static/pic/hull.png": "",
 }
+BOOK = {
+    "src/SUMMARY.md": "[a](oars/index.html) [b](oars/blades.html#wood) [c](@site/src/oars) "
+    "[d](oars/knots) [e](oars/README.md#L2-L4)\n",
+    "src/oars/README.md": "# Oars\n[f](../blades) [g](../../keel/)\n",
+    "src/oars/blades.md": "[h](../knots) [i](../oars/#oars)\n## Wood\n",
+    "src/oars/knots.mdx": "",
+    "src/blades.adoc": "",
+    "keel/index.html": "",
+}
 SLIPS = {
     "202406041030 Bilge pumps.md": "[[202406051200]] [[20240606|rope]] [[202406051200 Keels]]\n",
     "slips/202406051200 Keels.md": "See [[202406041030]].\n",
@@ -38,13 +47,14 @@ NO_LINKS = {
     "[b]({% link y %})\n",
     "comment.md": "%% [[Later]]\n\n[[Never]] %%\n<!-- [[Hidden]] -->\n",
     "mathematics.md": "$$\n[[1,2],[3,4]]\n$$\n\n$f[a](b)$ and $M=[[a]]_0$ cost $5.\n"
-    "\\(A=[[b]]\\) \\begin{pmatrix}[[1]]\\end{pmatrix}\n\\[\n[[c]]\n\\]\n",
+    "\\(A=[[b]]\\) \\begin{pmatrix}[[1]](2)\\end{pmatrix}\n\\[\n[[c]]\n\\]\n",
     "escaped.md": "\\[d](e.md) [d\\](e.md) [f](${url}) [[https://port.example/a]]\n<pre>\n[[g]]\n</pre>\n",
     "site.md": "[h](./site.html) [up](#top)\n",
 }
 BROKEN = {
     "a.md": "# A\n\n[[Gone]] `%%` [[Lost]] `%%`\n\n[x][ref] [y](./no/file.csv) costs $5, "
     "[[Off]] $6\n\n[ref]: ./missing.md 'Title'\n",
+    "b/c.md": "[d](../away/)\n",
 }
 
 
@@ -55,8 +65,8 @@ def check(root: Path) -> list[tuple[str, int, str]]:
 
 @pytest.mark.parametrize(
     "files",
-    [HANDBOOK, SITE, SLIPS, NO_LINKS],
-    ids=["handbook", "site", "numbered-slips", "no-links"],
+    [HANDBOOK, SITE, BOOK, SLIPS, NO_LINKS],
+    ids=["handbook", "site", "book", "numbered-slips", "no-links"],
 )
 def test_what_exists_or_is_not_a_link_is_not_reported(
     tmp_path: Path, files: dict[str, str]
@@ -71,6 +81,7 @@ def test_links_that_lead_to_nothing_are_reported(tmp_path: Path) -> None:
         ("./missing.md", 5, "page"),
         ("./no/file.csv", 5, "page"),
         ("Off", 5, "page"),
+        ("../away/", 1, "page"),
     ]
 
 
@@ -154,9 +165,21 @@ def test_a_link_of_dendron_may_name_the_vault(tmp_path: Path) -> None:
     files = {
         "dendron.yml": "",
         "tea.md": "[[Oolong|dendron://leaves/tea.oolong]] [[dendron://leaves/tea.none]]\n",
-        "tea.oolong.md": "",
+        "tea.oolong.md": "# Taste\n",
     }
     assert check(index_vault(tmp_path, files, fast=True)) == [("tea.none", 1, "page")]
+
+
+def test_dendron_may_embed_all_notes_below_one_or_a_part_without_its_first_lines(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "dendron.yml": "",
+        "tea.md": "![[tea.*]] ![[tea.oolong#taste,1]]\n![[rum.*]] ![[tea.oolong#colour,1]]\n",
+        "tea.oolong.md": "# Taste\n",
+    }
+    broken = [("rum.*", 2, "page"), ("tea.oolong#colour,1", 2, "heading")]
+    assert check(index_vault(tmp_path, files, fast=True)) == broken
 
 
 def test_in_a_workspace_of_dendron_dots_are_folders(tmp_path: Path) -> None:

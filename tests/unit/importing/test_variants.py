@@ -52,6 +52,8 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
         (("[Rosa Diaz] We sail.", "(Applause)", "[TIM HALE] Note: at dawn."),
          ["Rosa Diaz", "Tim Hale"],
          "**Rosa Diaz:** We sail. (Applause)\n\n**Tim Hale:** Note: at dawn.\n"),
+        (("[Rosa Diaz]: We sail.", "[Tim Hale]: At dawn."), ["Rosa Diaz", "Tim Hale"],
+         "**Rosa Diaz:** We sail.\n\n**Tim Hale:** At dawn.\n"),
         (("SPEAKER_00: We sail.", "佐藤：はい"), ["佐藤"],
          "**Speaker_00:** We sail.\n\n**佐藤:** はい\n"),
         (("We sail.", "(Applause)", "One thing: bring tea.", "Thanks."), [],
@@ -65,8 +67,8 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
          "so we sail now\n"),
     ],
     ids=["brackets", "several in a cue", "arrows", "dashes", "dashes without space",
-         "brackets in a line", "machine and Japanese", "no labels", "remark", "voice tags",
-         "rolling"],
+         "brackets in a line", "brackets and a colon", "machine and Japanese", "no labels",
+         "remark", "voice tags", "rolling"],
 )  # fmt: skip
 def test_speakers_of_captions(texts: tuple[str, ...], speakers: list[str], body: str) -> None:
     document = vtt(*texts)
@@ -120,6 +122,15 @@ def test_turns_whose_spaces_a_copy_has_joined_are_read() -> None:
     assert "We meet at 10:30" in document.body
     with pytest.raises(Exception, match="nothing of a known format"):
         imported("plan.txt", "We meet at 10:30\n\nthen eat at 12:30\n")
+
+
+@pytest.mark.parametrize("turn", ["[{0}] {1}", "{0} ({1}):", "{0} [{1}]", "[{0}]  {1}"])
+def test_names_or_times_of_turns_may_be_in_brackets(turn: str) -> None:
+    lines = [turn.format("Rosa Diaz", "00:00:04"), "We sail at (10:30)", ""]
+    lines += [turn.format("Tim [guest]", "00:00:09"), "At dawn."]
+    page = one("talk.txt", "\n".join(lines))
+    assert names(page) == ["Rosa Diaz", "Tim [guest]"]
+    assert page.body == "**Rosa Diaz:** We sail at (10:30)\n\n**Tim [guest]:** At dawn.\n"
 
 
 def test_a_time_in_speech_begins_no_turn_in_a_text_of_fathom() -> None:

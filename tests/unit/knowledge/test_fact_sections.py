@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.fact_sections import fact_id, read_facts
+from kbx_tui.knowledge.markdown import headings
 from kbx_tui.knowledge.records import Fact
 from tests.unit.knowledge.building import PERSON, markdown_bodies, page
 
@@ -212,5 +213,5 @@ def test_facts_are_list_items_at_the_top_or_below_a_fact_heading(body: str) -> N
     for fact in read_facts(document, OWNER):
         index = fact.line - document.body_line
         assert lines[index].lstrip()[0] in "-*+0123456789"
-        above = [line for line in lines[:index] if line.lstrip().startswith("#")]
-        assert len(above) <= 1 or any("Facts" in line or "Open Items" in line for line in above)
+        above = [each.text for each in headings(document.body) if each.line < index]
+        assert len(above) <= 1 or any("Facts" in text or "Open Items" in text for text in above)

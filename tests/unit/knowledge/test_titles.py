@@ -57,6 +57,10 @@ def test_a_heading_is_the_title_only_where_it_opens_a_note(text: str, expected: 
     ("path", "text", "expected"),
     [
         ("a.md", '<h1 align="center">Bees &amp; <b>wasps</b></h1>\n\n## Use\n', "Bees & wasps"),
+        ("a.md", "---\nTitle: Wasps\n---\n# Bees\n", "Wasps"),
+        ("a.md", "title:: Wasps\n\n- # Bees\n", "Wasps"),
+        ("a.md", "- [title:: Wasps]\n", "a"),
+        ("a.md", "# Bees<br/>and wasps\n", "Bees and wasps"),
         ("a.md", "<div align=center>\n  <h1>\nBees\n</h1></div>\n# Later\n", "Bees"),
         ("a.md", "# First\n<h1>Second</h1>\n", "First"),
         ("a.md", "<h1><img src='bee.png'></h1>\n\n# Bees\n", "Bees"),

@@ -130,11 +130,15 @@ def share_words(
 def stacked_bar(
     document: float, entity: float, width: int, *, reranker: float = 0.0
 ) -> tuple[str, str, str]:
-    """Return the parts of a score as bars that fill `width` cells at score 1."""
+    """Return the parts of a score as bars that fill `width` cells at score 1.
+
+    They differ in height, so that they are told apart without colours, and those of adjacent rows
+    do not merge.
+    """
     total = min(round((document + entity + reranker) * width), width)
     first = min(round(document * width), total)
     second = min(round((document + entity) * width), total) - first
-    return "█" * first, "▒" * second, "░" * (total - first - second)
+    return "▆" * first, "▄" * second, "▂" * (total - first - second)
 
 
 def format_count(count: int, singular: str) -> str:

@@ -318,9 +318,9 @@ class KnownList(RowsView[KnownRow]):
 
 
 def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
-    """Return `› .93 ██████████▏ duplicate  Prefers async Slack  2026-02-15`."""
+    """Return `› .93 ▆▆▆▆▆▆▆▆▆▆▏ duplicate  Prefers async Slack  2026-02-15`."""
     cells = BAR if width >= ROOMY else SMALL_BAR
-    bar = fit("█" * round(known.score * cells), cells)
+    bar = fit("▆" * round(known.score * cells), cells)
     relation = fit(known.relation, 10)
     end = f" {known.date}" if known.date and width >= ROOMY else ""
     room = width - 1 - 5 - cells - 1 - 11 - cell_len(end)

@@ -118,7 +118,7 @@ class ExpertList(RowsView[Row]):
 
 
 def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
-    """Return `› 1 ▸ Bob Okafor  person  ██████████  5.00  5 claims · 4 sources`."""
+    """Return `› 1 ▸ Bob Okafor  person  ▆▆▆▆▆▆▆▆▆▆  5.00  5 claims · 4 sources`."""
     expert, moved = row.expert, move_text(move)
     bar = fit("━" * max(round(row.share * BAR), 1), BAR)  # rows of blocks would form one block
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "

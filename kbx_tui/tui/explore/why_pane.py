@@ -212,7 +212,7 @@ def section_lines(section: Section, width: int, *, in_full: bool = True) -> list
     if not in_full:
         addends = (replace(addend, reason="", maximum=None) for addend in section.addends)
         section = replace(section, notes=(), addends=tuple(addends))
-    sign = "█" if section.name == "document" else "▒"
+    sign = "▆" if section.name == "document" else "▄"
     head: Line = (
         Span(f"{sign} {section.name} ", _look(section.name)),
         Span(format_score(section.total), "text"),
@@ -237,10 +237,10 @@ def section_lines(section: Section, width: int, *, in_full: bool = True) -> list
 
 def reranking_lines(reranking: Reranking, width: int) -> list[Line]:
     score, added = format_score(reranking.score), format_score(reranking.added)
-    bar = Span("  " + "░" * round(reranking.score * RERANKER_BAR), "reranker")
+    bar = Span("  " + "▂" * round(reranking.score * RERANKER_BAR), "reranker")
     most = Span(f" of {format_score(reranking.maximum)}", "dim")
     return [
-        fit_line((Span("░ reranker ", "reranker"), Span(score), bar), width),
+        fit_line((Span("▂ reranker ", "reranker"), Span(score), bar), width),
         fit_line((Span(f"{added:>6}"), most, Span("  added")), width),
     ]
 
@@ -314,11 +314,11 @@ MEANINGS: Mapping[str, str] = {
     "○": "this entity does not count.",
     "✕": "you muted this entity: it is ignored in this query.",
     "pinned": "you said that the query is about it, so it counts with score 1.",
-    "█": "the document's part of the score, alpha × how fully it answers: its relevance (words and"
+    "▆": "the document's part of the score, alpha × how fully it answers: its relevance (words and"
     " meaning) of that of a full answer.",
-    "▒": "the entities' part of the score, (1 - alpha) × how strongly the document is linked to"
+    "▄": "the entities' part of the score, (1 - alpha) × how strongly the document is linked to"
     " what you named.",
-    "░": "the reranker's part of the score.",
+    "▂": "the reranker's part of the score.",
     "! changed": "its file has changed since it was indexed; it ranks by its text of then.",
     "! gone": "its file is no longer there; the next index run drops it.",
     "! no vector": "it is found by its words only: its meaning has not been embedded yet.",
@@ -463,10 +463,10 @@ def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
     yield format_score(result.score), MEANINGS["score"]
     if result.known_item:
         yield exact_words(result.known_item), MEANINGS["exact"]
-    yield f"█ {format_score(document)}", MEANINGS["█"]
-    yield f"▒ {format_score(entity)}", MEANINGS["▒"]
+    yield f"▆ {format_score(document)}", MEANINGS["▆"]
+    yield f"▄ {format_score(entity)}", MEANINGS["▄"]
     if result.reranker_part:
-        yield f"░ {format_score(reranker)}", MEANINGS["░"]
+        yield f"▂ {format_score(reranker)}", MEANINGS["▂"]
     if badge:
         yield f"! {badge}", MEANINGS[f"! {badge}"]
     yield "▲2 ▼1", MEANINGS["▲"]

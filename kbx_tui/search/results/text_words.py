@@ -42,14 +42,15 @@ _FEW_CAPITALS = 8
 
 class TextWords:
     def __init__(
-        self, text: str, letters: Iterable[str], language: str, offsets_of: OffsetsOf | None = None
+        self, text: str, stems: Iterable[str], language: str, offsets_of: OffsetsOf | None = None
     ) -> None:
-        self._text, self._letters, self._language = text, letters, language
+        """`stems` are all that will be looked for."""
+        self._text, self._stems, self._language = text, stems, language
         self._offsets_of = offsets_of
 
     @cached_property
     def _lowered(self) -> str:
-        return lower_in_place(self._text, frozenset(self._letters))
+        return lower_in_place(self._text, frozenset("".join(self._stems)))
 
     def find(
         self, stems: Iterable[str], spans: Sequence[tuple[int, int]] | None = None

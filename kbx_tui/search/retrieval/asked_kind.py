@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -123,8 +123,9 @@ def _day_number(day: str) -> int:
     return date.fromisoformat(first_day(day)).toordinal() if day else 0
 
 
-def _folded(query: str) -> set[str]:
-    return {word.folded for word in words_of(query)}
+@lru_cache(maxsize=16)  # several parts of a search ask for those of its query
+def _folded(query: str) -> frozenset[str]:
+    return frozenset(word.folded for word in words_of(query))
 
 
 def asks_for_people(query: str) -> bool:
@@ -142,16 +143,19 @@ def asked_kind(
     October 2022`.
     """
     name, of_kind = kinds.asked_for(query) or ("", None)
+    asks_for_newest = named.asks_for_news and not for_time
+    if not name and not asks_for_newest:
+        return None
     factors = np.ones(len(rows)) if of_kind is None else np.where(of_kind[rows], 1.0, OTHER_KIND)
     is_for_news = bool(named.news_of)
-    if named.asks_for_news and not for_time:
+    if asks_for_newest:
         oldest = OLDEST_NEWS if named.names_only or is_for_news else OLDEST
         if is_for_news and "new" in _folded(query):
             oldest = OLDEST_NEW
         factors = factors * (1.0 - (1.0 - oldest) * kinds.age[rows])
         newest = f"the newest {name}".rstrip()
         name = "what is new, newer a little higher" if is_for_news else newest
-    return AskedKind(name, frozen(factors), is_for_news=is_for_news) if name else None
+    return AskedKind(name, frozen(factors), is_for_news=is_for_news)
 
 
 def age_factors(dates: Sequence[str], half_life: float, today: date | None) -> Scores | None:

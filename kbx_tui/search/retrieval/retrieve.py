@@ -93,18 +93,18 @@ class Retriever:
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
         """Start embedding the query in the background, before the index is opened or refreshed.
 
-        If `top_k` needs only the query without names, that query is embedded instead, unless names
-        are not found quickly: two runs of the model slow each other down. Raises EmbeddingError.
+        It is embedded without names, as far as those are found quickly, and as typed unless `top_k`
+        does not need that. Raises EmbeddingError.
         """
         if request.fast:
             return
-        as_typed = top_k is None or top_k.uses_query_as_typed
-        query, generation = request.searched, None if as_typed else self._index.in_memory
+        query, generation = request.searched, self._index.in_memory
+        if generation is None or top_k is None or top_k.uses_query_as_typed:
+            self._query_vectors.begin(query)
         if generation is not None:
-            matches, entities = generation.names(query, if_ready=True), generation.snapshot.entities
-            is_usual = generation.words.is_usual
-            query = NamedQuery.of(query, matches, entities, is_usual).document_query
-        self._query_vectors.begin(query)
+            matches, entities = generation.likely_names(query), generation.snapshot.entities
+            named = NamedQuery.of(query, matches, entities, generation.words.is_usual)
+            self._query_vectors.begin(named.document_query)
 
     def retrieve(
         self, request: SearchRequest, path: PathFilter, top_k: TopKRequest | None = None
@@ -410,7 +410,7 @@ class _Search:
         if len(query.words) > MOST_WORDS or self._spoken is not None:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
-        telling = [any(True for _ in topic_words_of([word])) for word in query.folded]
+        telling = [bool(topic_words_of((word,))) for word in query.folded]
         for start, end, row in self._generation.known_items.titles_in(query.folded, telling):
             first, last = query.words[start], query.words[end - 1]
             is_name = any(begin <= first.start and last.end <= end for begin, end in named)

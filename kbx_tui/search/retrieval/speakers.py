@@ -244,7 +244,7 @@ def best_turn(
     """
     starts = [turn.start for turn in turns]
     said: dict[int, Counter[str]] = defaultdict(Counter)
-    matches = TextWords(text, "".join(words), language, offsets_of).find(words)
+    matches = TextWords(text, words, language, offsets_of).find(words)
     for begin, _, stem in matches:
         at = bisect_right(starts, begin) - 1
         if at >= 0 and begin < turns[at].end:

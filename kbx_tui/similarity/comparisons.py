@@ -28,7 +28,6 @@ from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.evidence.scores import Flags
-from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.fact_vectors import CandidateText, FactVectorCache, FactVectors
@@ -188,7 +187,7 @@ def shown_matches(matches: Iterable[SimilarityMatch], limit: int) -> tuple[Simil
 MAX_COMPARED = 64
 MAX_LISTED = 500
 PAGES_KEPT = 256
-"""Pages whose values are kept: reading one takes as long as comparing a text with all of them."""
+"""Pages whose values are kept: reading one takes longer than comparing a text with its values."""
 
 NOT_COMPARED = frozenset(
     {"id", "type", "kind", "name", "title", "aliases", "tags", "date", "created", "updated"}
@@ -211,22 +210,19 @@ class FieldValue:
 
 
 class FieldValues:
-    """Those of one generation."""
-
     def __init__(self, index: OpenIndex, entities: Sequence[Entity]) -> None:
         self._index, self._pages = index, {entity.path: entity for entity in entities}
-        self._kept = LruCache[str, Sequence[FieldValue]](PAGES_KEPT)
+        self._kept = dict[str, Sequence[FieldValue]]()
 
     def of(self, entities: Collection[Entity]) -> dict[str, Sequence[FieldValue]]:
         """Return the values of each entity, by its id."""
-        found = {path: self._kept.get(path) for path in {each.path for each in entities} - {""}}
-        new = sorted(path for path, values in found.items() if values is None)
-        by_page = groupby(self._read(new), key=lambda value: value.entity.path)
-        read = {path: tuple(islice(values, MAX_COMPARED)) for path, values in by_page}
-        for path in new:
-            found[path] = self._kept.put(path, read.get(path, ()))
-        pages = ((path, values) for path, values in found.items() if path in self._pages)
-        return {self._pages[path].id: values or () for path, values in pages}
+        if len(self._kept) > PAGES_KEPT:
+            self._kept.clear()
+        new = sorted({entity.path for entity in entities} - {"", *self._kept})
+        self._kept |= dict.fromkeys(new, ())
+        for path, values in groupby(self._read(new), key=lambda value: value.entity.path):
+            self._kept[path] = tuple(islice(values, MAX_COMPARED))
+        return {entity.id: self._kept.get(entity.path, ()) for entity in entities}
 
     def near(self, text: str) -> list[FieldValue]:
         """Return the values of all entities with the most words in common with a text."""

@@ -333,7 +333,7 @@ class SimilarityEngine:
     ) -> list[SimilarityMatch]:
         fields, rows = self._known().fields, self._index.generation().snapshot.row_of
         owner = scope.entity
-        values = fields.of([owner]).get(owner.id, ()) if owner else fields.near(candidate.text)
+        values = fields.of([owner])[owner.id] if owner else fields.near(candidate.text)
         return [
             field
             for field in self._score(candidate, values, scale)

@@ -143,19 +143,16 @@ def asked_kind(
     October 2022`.
     """
     name, of_kind = kinds.asked_for(query) or ("", None)
-    asks_for_newest = named.asks_for_news and not for_time
-    if not name and not asks_for_newest:
-        return None
     factors = np.ones(len(rows)) if of_kind is None else np.where(of_kind[rows], 1.0, OTHER_KIND)
     is_for_news = bool(named.news_of)
-    if asks_for_newest:
+    if named.asks_for_news and not for_time:
         oldest = OLDEST_NEWS if named.names_only or is_for_news else OLDEST
         if is_for_news and "new" in _folded(query):
             oldest = OLDEST_NEW
         factors = factors * (1.0 - (1.0 - oldest) * kinds.age[rows])
         newest = f"the newest {name}".rstrip()
         name = "what is new, newer a little higher" if is_for_news else newest
-    return AskedKind(name, frozen(factors), is_for_news=is_for_news)
+    return AskedKind(name, frozen(factors), is_for_news=is_for_news) if name else None
 
 
 def age_factors(dates: Sequence[str], half_life: float, today: date | None) -> Scores | None:

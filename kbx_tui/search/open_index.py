@@ -173,14 +173,11 @@ class IndexGeneration:
         words = self.words
         return EntityPass(self.snapshot, words.texts_with, words.usual_language)
 
-    def names(self, query: str) -> Sequence[NameMatch]:
-        return self._names_in(query).all
-
     def likely_names(self, query: str) -> Sequence[NameMatch]:
         """Return most of the names in a query, quickly; none if the index of names is not built."""
-        return self._names_in(query).likely() if "entity_pass" in vars(self) else ()
+        return self.names(query).likely() if "entity_pass" in vars(self) else ()
 
-    def _names_in(self, query: str) -> QueryNames:
+    def names(self, query: str) -> QueryNames:
         if (names := self._names.get(query)) is None:
             names = self._names.put(query, QueryNames(self.entity_pass.names, query))
         return names

@@ -318,7 +318,7 @@ class _Search:
     def _find_names(self, query: str) -> NamedQuery:
         generation, names = self._generation, list[NameMatch]()
         if not self._request.fast:
-            names = list(generation.names(self._dates.blanked(query)))
+            names = generation.names(self._dates.blanked(query)).all
         entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.things or named.asked_for:

@@ -64,10 +64,12 @@ class TextWords:
         for each in stems:
             offsets = None if self._offsets_of is None else self._offsets_of(each)
             if offsets is None:
-                everywhere = [(0, len(self._text))]
-                matches += self._search(each, everywhere if spans is None else spans)
+                matches += self._search(each, spans)
             elif offsets:
-                matches += self._at(_within(offsets, spans), each)
+                if spans is not None:
+                    parts = (slice(*(bisect_left(offsets, end) for end in span)) for span in spans)
+                    offsets = [offset for part in parts for offset in offsets[part]]
+                matches += self._at(offsets, each)
         return matches
 
     def _at(self, offsets: Sequence[int], word_stem: str) -> Iterator[Match]:
@@ -79,12 +81,12 @@ class TextWords:
             if is_found[word] and (not start or text[start - 1] != "_"):
                 yield start, start + len(word), word_stem
 
-    def _search(self, word_stem: str, spans: Sequence[tuple[int, int]]) -> Iterator[Match]:
+    def _search(self, word_stem: str, spans: Sequence[tuple[int, int]] | None) -> Iterator[Match]:
         """Search for the beginning that such words share: much faster than stemming every word."""
         text, lowered = self._text, self._lowered
         is_sign = _SIGNS.fullmatch(word_stem) is not None
         beginning = word_stem if is_sign else beginning_of(word_stem, self._language)
-        for begin, stop in spans:
+        for begin, stop in [(0, len(text))] if spans is None else spans:
             start = lowered.find(beginning, begin, stop)
             while start >= 0:
                 end = start + 1
@@ -100,15 +102,6 @@ class TextWords:
                     if _stem_of(word, self._language) == word_stem:
                         yield start, end, word_stem
                 start = lowered.find(beginning, end, stop)
-
-
-def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> Sequence[int]:
-    if spans is None:
-        return offsets
-    within: list[int] = []
-    for start, end in spans:
-        within += offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
-    return within
 
 
 class _Forms(dict[str, bool]):

@@ -41,11 +41,7 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
-from kbx_tui.search.query.query_words import (
-    QueryWords,
-    has_topic,
-    topic_words_of,
-)
+from kbx_tui.search.query.query_words import QueryWords, has_topic, topic_words_of
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import PassageSource

@@ -17,6 +17,9 @@ class LruCache(Generic[Key, Value]):
         self._max_size = max_size
         self._entries: OrderedDict[Key, Value] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def get(self, key: Key) -> Value | None:
         if key not in self._entries:
             return None

@@ -9,7 +9,7 @@ def test_least_recently_used_is_evicted_first() -> None:
     cache.put("b", 2)
     assert cache.get("a") == 1
     cache.put("c", 3)
-    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
+    assert (cache.get("a"), cache.get("b"), cache.get("c"), len(cache)) == (1, None, 3, 2)
 
 
 def test_values_can_be_dropped() -> None:

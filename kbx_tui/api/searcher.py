@@ -60,8 +60,9 @@ class Searcher:
 
     def retrieve(self, request: SearchRequest, top_k: TopKRequest | None = None) -> Evidence:
         """Return the evidence; with `top_k`, only as much as that ranking needs."""
-        retriever, request = self._retriever(), self._configured(self.with_properties(request))
-        retriever.begin(request, top_k)
+        retriever, request = self._retriever(), self.with_properties(request)
+        retriever.begin(request, top_k)  # the rest is done while the model is running
+        request = self._configured(request)
         path = self._session.path_filter(request.path)
         generation = self._session.fresh_index().generation()
         evidence = retriever.retrieve(request, path, top_k)
@@ -163,7 +164,7 @@ class Searcher:
 
     def search(self, request: SearchRequest) -> SearchResponse:
         self._session.ensure_indexed()
-        request = self._configured(self._with_entity_ids(request))
+        request = self._with_entity_ids(request)
         tuning = request.tuning(self.tuning(request.preset))
         for full in (False, True):  # an incremental run can miss damage that a search finds
             try:

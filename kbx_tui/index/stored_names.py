@@ -8,9 +8,8 @@ are compared by their letters, one number each, and only the few that are left b
 
 from __future__ import annotations
 
-import codecs
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Any
@@ -87,17 +86,17 @@ class StoredNames:
 
 NAMES = StateFile("names", "4", StoredNames, ("entities",))
 
-_word_hash = lru_cache(maxsize=1 << 16)(key_hash)
+word_hash = lru_cache(maxsize=1 << 16)(key_hash)
 
 
-def hash_after(before: int, word: str) -> int:
-    """Return the hash of folded words, given the hash of all before the last, 0 for none."""
-    return (before * _PRIME + _word_hash(word)) % _MODULUS
+def hash_after(before: int, word: int) -> int:
+    """Return the hash of words, given that of all before the last, 0 for none, and of the last."""
+    return (before * _PRIME + word) % _MODULUS
 
 
 def words_hash(words: Words) -> int:
     """Return a 64-bit hash of words; among five million names, a collision has probability 1e-6."""
-    return reduce(hash_after, words, 0)
+    return reduce(hash_after, map(word_hash, words), 0)
 
 
 def resolver_hash(kind: KeyKind, key: str) -> int:
@@ -225,7 +224,7 @@ def _compared(keys: Mapping[str, int]) -> dict[str, Any]:
         "keys": TextArena.of(ordered),
         "key_starts": lengths.searchsorted(np.arange(lengths.max(initial=0) + 2)),
         "key_entities": np.array([keys[key] for key in ordered], np.int32),
-        "key_signatures": signatures(ordered),
+        "key_signatures": np.array(list(map(signature, ordered)), np.uint64),
     }
 
 
@@ -280,27 +279,18 @@ order, as a percentage of the letters of both."""
 
 _ROUNDING = 1e-9
 
-_encode = codecs.lookup("utf-32-le").encode
-"""Python would look the codec up, and load it, in the first query."""
 
+def signature(text: str) -> int:
+    """Return the letters of a text as bits; d insertions and deletions flip at most d.
 
-def signatures(texts: Sequence[str]) -> Hashes:
-    """Return the letters of each text as bits; d insertions and deletions flip at most d.
-
-    Of each of 32 classes of letters, one bit says that a text has it, another that it has two.
+    Of each of 32 classes of letters, one bit says that the text has it, another that it has two.
     """
-    if not texts:
-        return np.empty(0, np.uint64)
-    code_points, _ = _encode("".join(texts), "surrogatepass")
-    letters = np.frombuffer(code_points, np.uint32) % 32
-    lengths = np.array(list(map(len, texts)), np.int64)
-    starts = np.cumsum(lengths) - lengths
-    of_text = np.repeat(np.arange(len(texts), dtype=np.uint64), lengths)
-    found = np.sort(of_text * np.uint64(32) + letters)
-    is_again = np.concatenate(([False], found[1:] == found[:-1]))
-    bits = np.uint64(1) << (found % np.uint64(32) + np.uint64(32) * is_again.astype(np.uint64))
-    of_texts: Hashes = np.bitwise_or.reduceat(bits, starts)
-    return of_texts
+    once = twice = 0
+    for letter in text:
+        bit = 1 << ord(letter) % 32
+        twice |= once & bit
+        once |= bit
+    return once | twice << 32
 
 
 def most_changes(length: int, other: int) -> int:

@@ -39,6 +39,7 @@ from kbx_tui.search.name_lookup import DocumentNames, EntityNames, NameLookup
 from kbx_tui.search.properties import Properties
 from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.name_index import KnownItems
+from kbx_tui.search.query.name_matching import QueryNames
 from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.request import Filters
 from kbx_tui.search.retrieval.asked_kind import DocumentKinds
@@ -103,7 +104,7 @@ class OpenIndex:
 
 TEXT_TABLES = ("documents", "entities", "facts", "links", "name_uses", "meta")
 SCOPES_KEPT = 8
-PASS_ONE_KEPT = 256
+PASS_ONE_KEPT, NAMES_KEPT = 256, 16
 PATIENCE = 10.0
 """Pause before changed vectors are reread, as a multiple of the duration of the last read."""
 
@@ -128,7 +129,7 @@ class IndexGeneration:
         self._scored_documents: LruCache[Scope, ScoredDocuments] = LruCache(SCOPES_KEPT)
         self._vectors: VectorMatrix | None = None
         self._vectors_read = self._reading_took = 0.0
-        self._names = LruCache[str, Sequence[NameMatch]](PASS_ONE_KEPT)
+        self._names = LruCache[str, QueryNames](NAMES_KEPT)
         self._clear_pass_one()
 
     @property
@@ -172,13 +173,14 @@ class IndexGeneration:
         words = self.words
         return EntityPass(self.snapshot, words.texts_with, words.usual_language)
 
-    def names(self, query: str, *, if_ready: bool = False) -> Sequence[NameMatch]:
-        """Return the names in a query; with `if_ready` only if the index of names is built."""
-        if if_ready and "entity_pass" not in vars(self):
-            return ()
-        if (found := self._names.get(query)) is None:
-            found = self._names.put(query, self.entity_pass.names.find(query))
-        return found
+    def likely_names(self, query: str) -> Sequence[NameMatch]:
+        """Return most of the names in a query, quickly; none if the index of names is not built."""
+        return self.names(query).likely() if "entity_pass" in vars(self) else ()
+
+    def names(self, query: str) -> QueryNames:
+        if (names := self._names.get(query)) is None:
+            names = self._names.put(query, QueryNames(self.entity_pass.names, query))
+        return names
 
     @cached_property
     def words(self) -> Bm25Index:

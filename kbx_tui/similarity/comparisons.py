@@ -186,6 +186,8 @@ def shown_matches(matches: Iterable[SimilarityMatch], limit: int) -> tuple[Simil
 
 MAX_COMPARED = 64
 MAX_LISTED = 500
+PAGES_KEPT = 256
+"""Pages whose values are kept: reading one takes longer than comparing a text with its values."""
 
 NOT_COMPARED = frozenset(
     {"id", "type", "kind", "name", "title", "aliases", "tags", "date", "created", "updated"}
@@ -210,14 +212,17 @@ class FieldValue:
 class FieldValues:
     def __init__(self, index: OpenIndex, entities: Sequence[Entity]) -> None:
         self._index, self._pages = index, {entity.path: entity for entity in entities}
+        self._kept = dict[str, Sequence[FieldValue]]()
 
-    def of(self, entities: Collection[Entity]) -> dict[str, list[FieldValue]]:
+    def of(self, entities: Collection[Entity]) -> dict[str, Sequence[FieldValue]]:
         """Return the values of each entity, by its id."""
-        found = defaultdict[str, list[FieldValue]](list)
-        for value in self._read(sorted({entity.path for entity in entities if entity.path})):
-            if len(of_one := found[value.entity.id]) < MAX_COMPARED:
-                of_one.append(value)
-        return found
+        if len(self._kept) > PAGES_KEPT:
+            self._kept.clear()
+        new = sorted({entity.path for entity in entities} - {"", *self._kept})
+        self._kept |= dict.fromkeys(new, ())
+        for path, values in groupby(self._read(new), key=lambda value: value.entity.path):
+            self._kept[path] = tuple(islice(values, MAX_COMPARED))
+        return {entity.id: self._kept.get(entity.path, ()) for entity in entities}
 
     def near(self, text: str) -> list[FieldValue]:
         """Return the values of all entities with the most words in common with a text."""

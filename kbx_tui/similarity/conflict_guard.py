@@ -97,8 +97,9 @@ class Claims:
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
-        dates = [(time.start, time.end) for time in self.times]
-        return numbers_and_dates.find_quantities(self.text, dates)
+        return numbers_and_dates.find_quantities(
+            self.text, lambda: [(time.start, time.end) for time in self.times]
+        )
 
     @cached_property
     def frequencies(self) -> dict[Decimal, str]:
@@ -154,7 +155,7 @@ claims_of = lru_cache(maxsize=65536)(Claims)
 
 
 def _dates(left: Claims, right: Claims) -> list[Conflict]:
-    ours, theirs = numbers_and_dates.differing_times(left.times, right.times)
+    ours, theirs = numbers_and_dates.differing_times(left.times, left.times and right.times)
     if ours and theirs:
         return [Conflict("date", _listed(ours), _listed(theirs))]
     if left.bounds and right.bounds and left.bounds.keys().isdisjoint(right.bounds):
@@ -163,7 +164,8 @@ def _dates(left: Claims, right: Claims) -> list[Conflict]:
 
 
 def _numbers(left: Claims, right: Claims) -> list[Conflict]:
-    ours, theirs = numbers_and_dates.unmatched_quantities(left.quantities, right.quantities)
+    numbers = left.quantities, left.quantities and right.quantities
+    ours, theirs = numbers_and_dates.unmatched_quantities(*numbers)
     if not (ours and theirs) or _is_one_long_number(left.text, right.text):
         return []
     same_figures = {number.figure for number in ours} & {number.figure for number in theirs}

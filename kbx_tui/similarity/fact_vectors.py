@@ -43,6 +43,7 @@ class FactVectors:
     rows_by_text: dict[str, list[int]]
     rows_by_entity: dict[str, list[int]]
     entities: Mapping[str, Entity]
+    """Those with facts, by id."""
 
     def entity_name(self, fact: Fact) -> str:
         return self.entities[fact.entity_id].name if fact.entity_id in self.entities else ""
@@ -68,7 +69,9 @@ def build_fact_vectors(
     *,
     entities: Mapping[str, Entity],
 ) -> FactVectors:
-    texts = compared_texts(facts, entities)
+    ids = dict.fromkeys(fact.entity_id for fact in facts)
+    owners = {entity_id: entities[entity_id] for entity_id in ids if entity_id in entities}
+    texts = compared_texts(facts, owners)
     rows_by_text: dict[str, list[int]] = {}
     rows_by_entity: dict[str, list[int]] = {}
     for row, (fact, text) in enumerate(zip(facts, texts, strict=True)):
@@ -82,7 +85,7 @@ def build_fact_vectors(
         missing=missing,
         rows_by_text=rows_by_text,
         rows_by_entity=rows_by_entity,
-        entities=entities,
+        entities=owners,
     )
 
 

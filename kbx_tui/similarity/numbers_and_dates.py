@@ -9,7 +9,7 @@ but have no value of it in common.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, cast
@@ -92,15 +92,17 @@ class Quantity:
         return self.figure * self.size
 
 
-def find_quantities(text: str, excluded: Iterable[tuple[int, int]] = ()) -> tuple[Quantity, ...]:
-    spans = list(excluded)
+def find_quantities(
+    text: str, excluded: Callable[[], Iterable[tuple[int, int]]] = tuple
+) -> tuple[Quantity, ...]:
+    """Return the numbers of a text outside of `excluded`, which is asked only if there are any."""
     numbers = []
     offset = 0
     spelled_out = not _NUMERALS.isdisjoint(_LETTERS.findall(text.lower()))
     pattern = _NUMBER if spelled_out else _IN_DIGITS  # the pattern for words is slow
     while match := pattern.search(text, offset):
         offset = match.end()
-        if any(start < match.end() and match.start() < end for start, end in spans):
+        if any(start < match.end() and match.start() < end for start, end in excluded()):
             continue
         quantity = _from_digits(match) if match["digits"] else _from_words(match)
         if quantity is not None:

@@ -144,7 +144,8 @@ def nearest(
         products = (vectors @ query)[rows]
         return rows[np.argpartition(products, -count)[-count:]]
     approximate, error_bound = quantized.products(query)
-    approximate = approximate[rows]
+    if within is not None:
+        approximate = approximate[rows]
     if np.isfinite(error_bound):
         lowest = np.partition(approximate, -count)[-count] - 2 * error_bound
         rows = rows[approximate >= lowest]
@@ -185,7 +186,7 @@ def products(vectors: Matrix, queries: Matrix, wanted: Flags) -> Matrix:
 
 def products_of(vectors: Matrix, rows: Rows, query: Vector) -> Matrix:
     """Return the products of some vectors, bit-identical to those of `products`."""
-    padded = np.resize(rows, len(rows) + -len(rows) % GROUP)
+    padded = rows.take(np.arange(len(rows) + -len(rows) % GROUP), mode="wrap")
     found: Matrix = (vectors[padded] @ query)[: len(rows)]
     return found
 

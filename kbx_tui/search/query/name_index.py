@@ -30,8 +30,9 @@ from kbx_tui.index.stored_names import (
     StoredNames,
     Words,
     hash_after,
-    signatures,
+    signature,
     similar_lengths,
+    word_hash,
 )
 from kbx_tui.index.stored_records import (
     EXTRA,
@@ -100,7 +101,7 @@ class NameIndex:
 
     def are_in_roles(self, words: Sequence[str]) -> Sequence[bool]:
         """Return for each folded word whether a role or team holds it, or another form of it."""
-        hashes = np.array([key_hash(stem(word)) for word in words], np.uint64)
+        hashes = np.array([word_hash(stem(word)) for word in words], np.uint64)
         found = {number for number, _, _ in _places(self._stored.stems.hashes, hashes)}
         return [number in found for number in range(len(words))]
 
@@ -120,10 +121,11 @@ def lengths_of(names: Iterable[Words]) -> list[int]:
 
 def _n_grams(words: Sequence[str], longest: int) -> tuple[list[Words], Hashes]:
     found: dict[Words, int] = {}
+    hashes = list(map(word_hash, words))
     for first in range(len(words)):
         so_far = 0
-        for end in range(first + 1, min(first + longest, len(words)) + 1):
-            so_far = hash_after(so_far, words[end - 1])
+        for end, hashed in enumerate(hashes[first : first + longest], first + 1):
+            so_far = hash_after(so_far, hashed)
             found[tuple(words[first:end])] = so_far
     return list(found), np.array(list(found.values()), np.uint64)
 
@@ -207,17 +209,16 @@ class MisspeltNames:
         or more. If one is the end of the other, it is not misspelt: `kuchemann` was compared with
         the surname of `dkuchemann` already.
         """
-        signed = zip(texts, signatures(texts), strict=True)
-        found = [(number, *self._most_similar(*each)) for number, each in enumerate(signed)]
+        found = [(number, *self._most_similar(text)) for number, text in enumerate(texts)]
         for number, best, entities in sorted(found, key=lambda each: -each[1]):
             if best:
                 yield number, best, [(each, self._entities[each].name) for each in entities]
 
-    def _most_similar(self, text: str, signature: np.uint64) -> tuple[float, list[int]]:
+    def _most_similar(self, text: str) -> tuple[float, list[int]]:
         names, (shortest, longest, most) = self._names, similar_lengths(len(text))
         lengths = np.minimum((shortest, longest + 1), len(names.key_starts) - 1)
         first, end = names.key_starts[lengths].tolist()
-        differing = np.bitwise_count(names.key_signatures[first:end] ^ signature)
+        differing = np.bitwise_count(names.key_signatures[first:end] ^ np.uint64(signature(text)))
         numbers = (first + np.flatnonzero(differing <= most)).tolist()
         keys = list(map(self._keys.__getitem__, numbers))
         best, entities = 0.0, list[int]()

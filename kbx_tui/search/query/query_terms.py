@@ -151,8 +151,9 @@ class NamedQuery:
     def news_of(self) -> tuple[int, ...]:
         """Indices of the entities of which the query asks what is new, and nothing else: no
         meetings."""
-        is_for_meetings = not FOR_MEETINGS.isdisjoint(folded_words(self.text))
-        if self.words_asked or not self.asks_for_news or is_for_meetings:
+        if self.words_asked or not self.asks_for_news:
+            return ()
+        if not FOR_MEETINGS.isdisjoint(folded_words(self.text)):
             return ()
         return tuple(dict.fromkeys(match.entity for match in self.matches if match.named))
 
@@ -179,7 +180,8 @@ class NamedQuery:
         return tuple(entities)
 
     def _subject(self) -> Span:
-        words, folded = words_of(self.text), folded_words(self.text)
+        words = words_of(self.text)
+        folded = tuple(word.folded for word in words)
         phrases = (len(each) for each in ASKING_FOR_ONE if folded[: len(each)] == each)
         skipped = max(phrases, default=0)
         if skipped + 1 < len(words) and folded[skipped] in ARTICLES:
@@ -194,7 +196,7 @@ def _tells_documents_apart(words: Words, is_usual: Callable[[str], bool]) -> boo
 
     The verb of `what did add to Python` does not, in a base on Python.
     """
-    topics = list(topic_words_of(words))
+    topics = topic_words_of(words)
     rare = [word for word in topics if not is_usual(word)]
     is_verb_alone = len(rare) < len(topics) and rare == list(words[2:3])
     return bool(rare) and not (is_verb_alone and not asks_for_topic(words[:3]))
@@ -247,9 +249,13 @@ def without_request(
 ) -> Sequence[str]:
     """Return words of a query without those that only phrase the request, while others remain."""
     folded = [fold(term) for term in terms]
-    asking = {*request_words, *words_for_news(folded), *words_for_duration(folded)}
-    topic = [term for term, word in zip(terms, folded, strict=True) if word not in asking]
-    return topic if has_topic(map(fold, topic)) else terms
+    asking = words_for_news(folded) | words_for_duration(folded)
+    left = [
+        (term, word)
+        for term, word in zip(terms, folded, strict=True)
+        if word not in request_words and word not in asking
+    ]
+    return [term for term, _ in left] if has_topic(word for _, word in left) else terms
 
 
 def weighted_terms(query: str) -> list[str]:

@@ -111,6 +111,7 @@ def asks_for_news(words: Sequence[str]) -> bool:
     return bool(words_for_news(words)) and FOR_PEOPLE.isdisjoint(words)
 
 
+_FOR_NEWS = FOR_NEWEST | NEWS | {"last"}
 _BEFORE_NOUNS = ARTICLES | {"what", "his", "her", "its", "my", "our", "their", "your"}
 
 
@@ -121,6 +122,8 @@ def words_for_news(words: Sequence[str]) -> frozenset[str]:
     There are none in `Ada on updates`, `what is the new fare`, `what is her new role`, `what
     working hours` and `last resort`.
     """
+    if _FOR_NEWS.isdisjoint(words):  # as most are
+        return frozenset()
     found = set[str]()
     asks, before = False, ""
     for word, after in pairwise((*words, "")):
@@ -176,11 +179,11 @@ def asks_for_topic(words: Sequence[str]) -> bool:
             after_verb = rest
         case _:
             after_verb = asking
-    return not MONTHS.isdisjoint(after_verb) or any(True for _ in topic_words_of(after_verb))
+    return not MONTHS.isdisjoint(after_verb) or bool(topic_words_of(after_verb))
 
 
-def topic_words_of(words: Iterable[str]) -> Iterator[str]:
-    return (word for word in words if has_topic((word,)) and word not in DOCUMENT_WORDS)
+def topic_words_of(words: Iterable[str]) -> list[str]:
+    return [word for word in words if word not in _WITHOUT_TOPIC and word not in DOCUMENT_WORDS]
 
 
 def topic_words(text: str) -> str:
@@ -246,17 +249,15 @@ class QueryWords:
                 self.words[index] = replace(word, folded=form)
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)
-        self.all_lower = not any(
-            word.is_capitalised and (index > 0 or word.folded not in _BEFORE_NAMES)
-            for index, word in enumerate(self.words)
-        )
+        capitals = [index for index, word in enumerate(self.words) if word.is_capitalised]
+        self.all_lower = all(not index and self.folded[0] in _BEFORE_NAMES for index in capitals)
         """True when capitals say nothing about names: there is none, or the first word's only."""
-        topic = [word for word in self.words if word.folded not in FUNCTION_WORDS]
-        self.in_title_case = len(topic) > TITLE_FROM and all(word.is_capitalised for word in topic)
-        self._topic = [index for index, word in enumerate(self.folded) if has_topic((word,))]
+        topic = [index for index, word in enumerate(self.folded) if word not in FUNCTION_WORDS]
+        self.in_title_case = len(topic) > TITLE_FROM and {*topic} <= {*capitals}
+        self._topic = [i for i, word in enumerate(self.folded) if word not in _WITHOUT_TOPIC]
 
     def is_free(self, start: int, size: int) -> bool:
-        return not any(self.used[start : start + size])
+        return True not in self.used[start : start + size]
 
     def ranges(self, sizes: Iterable[int]) -> Iterator[tuple[int, int]]:
         for size in sizes:

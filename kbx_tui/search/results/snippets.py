@@ -338,8 +338,8 @@ class PassageSource:
         A line of tags counts only without any text, a property only if no other line has a word.
         Names are looked for in headings only, as they count nowhere else.
         """
-        letters = "".join((*stems, *wanted.words, *wanted.names))
-        words = TextWords(text, letters, self.language, self.offsets_of)
+        looked_for = (*stems, *wanted.words, *wanted.names)
+        words = TextWords(text, looked_for, self.language, self.offsets_of)
         chunks = ChunkCosines(text, self.cosines, self.body_line)
         matches = sorted(words.find(stems.keys() | wanted.words.keys()))
         names = words.find(wanted.names, [heading[:2] for heading in headings])
@@ -426,7 +426,7 @@ def topic_stems(query: str, language: str = ENGLISH) -> Mapping[str, str]:
 def match_spans(text: str, query: str) -> tuple[tuple[int, int], ...]:
     language = language_of(words_in(text[:LANGUAGE_READ]))
     stems = topic_stems(query, language)
-    found = TextWords(text, "".join(stems), language).find(stems)
+    found = TextWords(text, stems, language).find(stems)
     return tuple((start, end) for start, end, _ in sorted(found))
 
 
@@ -440,20 +440,23 @@ def _cut(
     shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
     left_out = []
     for start, stop, is_markup in _runs(raw):
-        if len(shown) >= PASSAGE_LENGTH:
+        size = len(shown)
+        if size >= PASSAGE_LENGTH:
             break
         if raw[start].isspace():
-            place.append(len(shown))
-            shown += " " if shown and shown[-1] != " " else ""
-            if len(shown) < PASSAGE_LENGTH:
-                place += [len(shown)] * (stop - start - 1)
+            place.append(size)
+            if shown and shown[-1] != " ":
+                shown += " "
+                size += 1
+            if stop - start > 1 and size < PASSAGE_LENGTH:
+                place += [size] * (stop - start - 1)
         elif is_markup:
-            place += [len(shown)] * (stop - start)
+            place += [size] * (stop - start)
             left_out.append((begin + start, begin + stop))
         else:
-            piece = raw[start : min(stop, start + PASSAGE_LENGTH - len(shown))]
-            place += range(len(shown), len(shown) + len(piece))
-            shown += piece
+            stop = min(stop, start + PASSAGE_LENGTH - size)
+            place += range(size, size + stop - start)
+            shown += raw[start:stop]
     end = begin + len(place)
     if end < len(text) and not text[end].isspace():  # end with a complete word
         shown = shown[: shown.rfind(" ") + 1 or None]
@@ -477,13 +480,15 @@ def _runs(raw: str) -> Iterator[tuple[int, int, bool]]:
     end = 0
     first = _FIRST_MARKUP.match(raw)
     marks = _MARKUP.finditer(raw, first.end() if first else 0)
-    spans = (mark.span() for mark in chain([first] if first else [], marks))
-    for start, stop in chain(spans, [(len(raw), len(raw))]):
+    for mark in chain((first,) if first else (), marks):
+        start, stop = mark.span()
         for run in _RUN.finditer(raw, end, start):
-            yield *run.span(), False
+            yield run.start(), run.end(), False
         for run in _RUN.finditer(raw, start, stop):
-            yield *run.span(), True
+            yield run.start(), run.end(), True
         end = stop
+    for run in _RUN.finditer(raw, end):
+        yield run.start(), run.end(), False
 
 
 def _sentence_start(text: str, start: int) -> int:

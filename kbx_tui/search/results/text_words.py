@@ -18,7 +18,7 @@ from kbx_tui.index.lexical.bm25 import TextOffsets
 from kbx_tui.index.lexical.postings import BEYOND
 from kbx_tui.index.lexical.terms import CJK_CHARACTER, LONGEST_WORD, STOP_WORDS
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.languages import ENGLISH, beginning_of, stem
+from kbx_tui.knowledge.languages import beginning_of, stem
 
 Match = tuple[int, int, str]
 OffsetsOf = Callable[[str], Sequence[int] | None]
@@ -42,89 +42,66 @@ _FEW_CAPITALS = 8
 
 class TextWords:
     def __init__(
-        self, text: str, letters: Iterable[str], language: str, offsets_of: OffsetsOf | None = None
+        self, text: str, stems: Iterable[str], language: str, offsets_of: OffsetsOf | None = None
     ) -> None:
-        self._text, self._letters, self._language = text, letters, language
+        """`stems` are all that will be looked for."""
+        self._text, self._stems, self._language = text, stems, language
         self._offsets_of = offsets_of
+        self._word_at = (_ASCII_WORD if text.isascii() else _WORD).match
 
     @cached_property
     def _lowered(self) -> str:
-        return lower_in_place(self._text, frozenset(self._letters))
+        return lower_in_place(self._text, frozenset("".join(self._stems)))
 
     def find(
         self, stems: Iterable[str], spans: Sequence[tuple[int, int]] | None = None
     ) -> list[Match]:
-        """Return every word with one of these stems; with `spans`, only those that begin in one."""
+        """Return every word with one of these stems; with `spans`, only those that begin in one.
+
+        A stem of CJK characters is found literally, anywhere.
+        """
         matches: list[Match] = []
         for each in stems:
             offsets = None if self._offsets_of is None else self._offsets_of(each)
             if offsets is None:
-                lowered = self._lowered
-                matches += find_words(self._text, lowered, [each], spans, language=self._language)
+                matches += self._search(each, spans)
             elif offsets:
-                matches += words_at(self._text, _within(offsets, spans), each, self._language)
+                if spans is not None:
+                    parts = (slice(*(bisect_left(offsets, end) for end in span)) for span in spans)
+                    offsets = [offset for part in parts for offset in offsets[part]]
+                matches += self._at(offsets, each)
         return matches
 
+    def _at(self, offsets: Sequence[int], word_stem: str) -> Iterator[Match]:
+        text, is_found = self._text, _forms(word_stem, self._language)
+        for start in offsets[: bisect_left(offsets, len(text))]:
+            word = self._word_at(text, start)[0]  # type: ignore[index]
+            if not word.isascii():  # a CJK character may follow directly
+                word = _WORD_WITHOUT_SIGNS.match(text, start)[0]  # type: ignore[index]
+            if is_found[word] and (not start or text[start - 1] != "_"):
+                yield start, start + len(word), word_stem
 
-def _within(offsets: Sequence[int], spans: Sequence[tuple[int, int]] | None) -> Sequence[int]:
-    if spans is None:
-        return offsets
-    within: list[int] = []
-    for start, end in spans:
-        within += offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]
-    return within
-
-
-def words_at(text: str, offsets: Sequence[int], word_stem: str, language: str) -> list[Match]:
-    word_at = (_ASCII_WORD if text.isascii() else _WORD).match
-    inside, is_found = offsets[: bisect_left(offsets, len(text))], _forms(word_stem, language)
-    matches = []
-    for start in inside:
-        word = word_at(text, start)[0]  # type: ignore[index]
-        if not word.isascii():  # a CJK character may follow directly
-            word = _WORD_WITHOUT_SIGNS.match(text, start)[0]  # type: ignore[index]
-        if is_found[word] and (not start or text[start - 1] != "_"):
-            matches.append((start, start + len(word), word_stem))
-    return matches
-
-
-def find_words(
-    text: str,
-    lowered: str,
-    stems: Iterable[str],
-    spans: Sequence[tuple[int, int]] | None = None,
-    *,
-    language: str = ENGLISH,
-) -> list[Match]:
-    """Return every word of `text` with one of these stems in a language, by stem, then in order.
-
-    `lowered` is the text from `lower_in_place` with the letters of the stems. With `spans`, only
-    words that begin within one are found. Searching for the beginning that such words share is much
-    faster than stemming every word. A stem of CJK characters is found literally, anywhere.
-    """
-    spans = [(0, len(text))] if spans is None else spans
-    word_at = (_ASCII_WORD if text.isascii() else _WORD).match
-    find, matches = lowered.find, []
-    for wanted_stem in stems:
-        is_sign = _SIGNS.fullmatch(wanted_stem) is not None
-        beginning = wanted_stem if is_sign else beginning_of(wanted_stem, language)
-        for begin, stop in spans:
-            start = find(beginning, begin, stop)
+    def _search(self, word_stem: str, spans: Sequence[tuple[int, int]] | None) -> Iterator[Match]:
+        """Search for the beginning that such words share: much faster than stemming every word."""
+        text, lowered = self._text, self._lowered
+        is_sign = _SIGNS.fullmatch(word_stem) is not None
+        beginning = word_stem if is_sign else beginning_of(word_stem, self._language)
+        for begin, stop in [(0, len(text))] if spans is None else spans:
+            start = lowered.find(beginning, begin, stop)
             while start >= 0:
                 end = start + 1
                 if is_sign:
-                    end = start + len(wanted_stem)
-                    matches.append((start, end, wanted_stem))
+                    end = start + len(word_stem)
+                    yield start, end, word_stem
                 elif not start or lowered[start - 1] in _BEFORE_WORDS or _begins(lowered, start):
-                    end = word_at(lowered, start).end()  # type: ignore[union-attr]
+                    end = self._word_at(lowered, start).end()  # type: ignore[union-attr]
                     word = text[start:end]
                     if not word.isascii():  # ASCII words hold no CJK, and looking is slow
                         end = _WORD_WITHOUT_SIGNS.match(lowered, start).end()  # type: ignore[union-attr]
                         word = text[start:end]
-                    if _stem_of(word, language) == wanted_stem:
-                        matches.append((start, end, wanted_stem))
-                start = find(beginning, end, stop)
-    return matches
+                    if _stem_of(word, self._language) == word_stem:
+                        yield start, end, word_stem
+                start = lowered.find(beginning, end, stop)
 
 
 class _Forms(dict[str, bool]):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -123,8 +123,9 @@ def _day_number(day: str) -> int:
     return date.fromisoformat(first_day(day)).toordinal() if day else 0
 
 
-def _folded(query: str) -> set[str]:
-    return {word.folded for word in words_of(query)}
+@lru_cache(maxsize=16)  # several parts of a search ask for those of its query
+def _folded(query: str) -> frozenset[str]:
+    return frozenset(word.folded for word in words_of(query))
 
 
 def asks_for_people(query: str) -> bool:

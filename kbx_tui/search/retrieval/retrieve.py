@@ -41,11 +41,7 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
-from kbx_tui.search.query.query_words import (
-    QueryWords,
-    has_topic,
-    topic_words_of,
-)
+from kbx_tui.search.query.query_words import QueryWords, has_topic, topic_words_of
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import PassageSource
@@ -94,18 +90,18 @@ class Retriever:
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
         """Start embedding the query in the background, before the index is opened or refreshed.
 
-        If `top_k` needs only the query without names, that query is embedded instead, unless names
-        are not found quickly: two runs of the model slow each other down. Raises EmbeddingError.
+        It is embedded without names, as far as those are found quickly, and as typed unless `top_k`
+        does not need that. Raises EmbeddingError.
         """
         if request.fast:
             return
-        as_typed = top_k is None or top_k.uses_query_as_typed
-        query, generation = request.searched, None if as_typed else self._index.in_memory
+        query, generation = request.searched, self._index.in_memory
+        if generation is None or top_k is None or top_k.uses_query_as_typed:
+            self._query_vectors.begin(query)
         if generation is not None:
-            matches, entities = generation.names(query, if_ready=True), generation.snapshot.entities
-            is_usual = generation.words.is_usual
-            query = NamedQuery.of(query, matches, entities, is_usual).document_query
-        self._query_vectors.begin(query)
+            matches, entities = generation.likely_names(query), generation.snapshot.entities
+            named = NamedQuery.of(query, matches, entities, generation.words.is_usual)
+            self._query_vectors.begin(named.document_query)
 
     def retrieve(
         self, request: SearchRequest, path: PathFilter, top_k: TopKRequest | None = None
@@ -319,7 +315,7 @@ class _Search:
     def _find_names(self, query: str) -> NamedQuery:
         generation, names = self._generation, list[NameMatch]()
         if not self._request.fast:
-            names = list(generation.names(self._dates.blanked(query)))
+            names = generation.names(self._dates.blanked(query)).all
         entities, is_usual = generation.snapshot.entities, generation.words.is_usual
         named = NamedQuery.of(query, names, entities, is_usual)
         if not named.spans or not named.things or named.asked_for:
@@ -412,7 +408,7 @@ class _Search:
         if len(query.words) > MOST_WORDS or self._spoken is not None:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
-        telling = [any(True for _ in topic_words_of([word])) for word in query.folded]
+        telling = [bool(topic_words_of((word,))) for word in query.folded]
         for start, end, row in self._generation.known_items.titles_in(query.folded, telling):
             first, last = query.words[start], query.words[end - 1]
             is_name = any(begin <= first.start and last.end <= end for begin, end in named)

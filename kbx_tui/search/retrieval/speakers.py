@@ -33,12 +33,7 @@ from kbx_tui.search.evidence.scores import Rows
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import EntityNames
 from kbx_tui.search.query.query_terms import NameMatch
-from kbx_tui.search.query.query_words import (
-    OPINIONS,
-    SAYING,
-    VERB_FOLLOWS,
-    QueryWords,
-)
+from kbx_tui.search.query.query_words import OPINIONS, SAYING, VERB_FOLLOWS, QueryWords
 from kbx_tui.search.results.text_words import OffsetsOf, TextWords
 
 SPEAKS, ELSEWHERE = 0.5, 0.3
@@ -244,7 +239,7 @@ def best_turn(
     """
     starts = [turn.start for turn in turns]
     said: dict[int, Counter[str]] = defaultdict(Counter)
-    matches = TextWords(text, "".join(words), language, offsets_of).find(words)
+    matches = TextWords(text, words, language, offsets_of).find(words)
     for begin, _, stem in matches:
         at = bisect_right(starts, begin) - 1
         if at >= 0 and begin < turns[at].end:

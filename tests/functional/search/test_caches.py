@@ -19,7 +19,7 @@ from kbx_tui.index.lexical.postings import WORDS
 from kbx_tui.knowledge.vault import locate
 from kbx_tui.removal import DERIVED_FILES
 from kbx_tui.search.query.name_index import NameIndex
-from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.name_matching import QueryNames
 from kbx_tui.search.query.query_words import QueryWords
 from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.search.retrieval.retrieve import VECTORS_KEPT, QueryVectors
@@ -75,7 +75,7 @@ def test_query_is_embedded_and_its_entities_are_found_once(
 @pytest.mark.parametrize(
     ("owner", "name", "times"),
     [
-        (NameMatcher, "find", 1),
+        (QueryNames, "__init__", 1),
         (QueryWords, "__init__", 2),  # with the forms of names, and as typed
         (NameIndex, "role_holders", 0),  # no word of the query is in a role
     ],

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.embedding.local import LocalEmbedder
 from kbx_tui.embedding.pair_model import PairModel
+from kbx_tui.index.store import Store
 from kbx_tui.similarity.judging import Probabilities
 from tests.command_line import CommandLine
 from tests.functional.vaults import FILES, index_vault, write_vault
@@ -61,6 +63,21 @@ def test_without_an_entity_all_facts_are_compared(kb: KnowledgeBase) -> None:
 
 def test_an_entity_restricts_the_check_to_its_facts(kb: KnowledgeBase) -> None:
     assert kb.memory_similar("runs the on-call rota", entity="Alice Chen") == []
+
+
+def test_pages_are_not_read_again_for_the_next_text(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.memory_similar("runs the on-call rota", entity="Alice Chen")
+    read, rows = list[str](), Store.rows
+
+    def counting(store: Store, table: str, *arguments: Any) -> Any:
+        read.append(table)
+        return rows(store, table, *arguments)
+
+    monkeypatch.setattr(Store, "rows", counting)
+    kb.memory_similar("checks the rota", entity="Alice Chen")
+    assert "documents" not in read
 
 
 def test_open_items_have_their_own_threshold(kb: KnowledgeBase) -> None:
@@ -460,7 +477,7 @@ def test_what_is_similar_is_found_whatever_the_limit(tmp_path: Path) -> None:
         assert kb.has_similar("Prefers email over calls")
 
 
-def test_the_model_is_asked_once_about_the_four_nearest(
+def test_the_model_is_asked_about_the_four_nearest_in_two_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, probabilities = [], PairModel.probabilities
@@ -477,7 +494,7 @@ def test_the_model_is_asked_once_about_the_four_nearest(
         for limit in (1, 5, 20):
             (found,) = kb.similarity.check(["Ships 12 releases a year"], limit=limit)
             assert len(found.matches) == limit
-    assert runs == [4, 4, 4]
+    assert runs == [2, 2] * 3
 
 
 FREQUENCIES = [

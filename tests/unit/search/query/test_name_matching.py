@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.snapshot import NameVotes
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.query.name_matching import NameMatcher, QueryNames
 from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, NameMatch
 from tests.unit.search.query.people import person
 
@@ -129,6 +129,25 @@ def test_ordinary_word_is_at_most_a_hint(query: str) -> None:
     for match in NAMES.find(query):
         assert not match.named
         assert match.signal.score <= HINT
+
+
+@pytest.mark.parametrize(
+    ("query", "are_all_needed"),
+    [
+        ("what did Carol Hughes say about fees", False),
+        ("how are fees collected", False),
+        ("what did Carol Hughes tell Bains", True),
+        ("what did Justin say about fees", True),
+        ("platform migration", True),
+    ],
+)
+def test_likely_names_need_no_others_where_no_part_of_another_name_is_left(
+    query: str, are_all_needed: bool
+) -> None:
+    names = QueryNames(NAMES, query)
+    likely = list(names.likely())
+    assert ("all" in vars(names)) is are_all_needed
+    assert likely == names.all
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ class FileWriter:
 
     def finish_interrupted(self) -> tuple[str, ...]:
         """Complete a write during which a process died; return the files it wrote."""
-        session = self._session.owner  # whom it is said to: the files may be hidden from agents
+        session = self._session.owner  # its notices, as the files may be hidden from agents
         try:
             paths = finish_interrupted(session.root, session.notice)
         except KbxError as error:

@@ -327,10 +327,6 @@ class KnowledgeBase:
         """Return whether `[entities]` of kbx.toml changed since the last run of indexing."""
         return self._session.entities_outdated()
 
-    def naming_newer_files(self) -> AbstractContextManager[None]:
-        """Add to an UnknownEntity raised within how many files are newer than the index."""
-        return self._session.naming_newer_files()
-
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""
         status = read_status(self.root, self._session.store(), self.settings)

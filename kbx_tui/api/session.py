@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace as replace_struct
 
 from kbx_tui.config import Settings
+from kbx_tui.editing.journal import read_file
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import (
@@ -26,6 +27,7 @@ from kbx_tui.errors import (
     ReadOnly,
     StoreFault,
     UnknownEntity,
+    WriteFault,
 )
 from kbx_tui.formatting import format_count
 from kbx_tui.index.array_file import leave_unwritten
@@ -43,6 +45,8 @@ from kbx_tui.index.ownership import NOT_REMEMBERED, index_id, is_remembered
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
+from kbx_tui.index.tables import document_version
+from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.object_store.mirror import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
@@ -304,15 +308,17 @@ class Session:
         newer = newer_files(self.root, self.settings)
         if not self.is_public:
             return newer
-        from kbx_tui.api.documents import Documents  # knows the session
+        snapshot = self.snapshot()
 
-        documents, row_of = Documents.of(self), self.snapshot().row_of
+        def differs(path: str) -> bool:
+            row, version = snapshot.row_of.get(path), None
+            with suppress(WriteFault):  # it cannot be read, as if it were gone
+                data = read_file(self.root, path)
+                if (shown := None if data is None else self.shown(path, data)) is not None:
+                    version = document_version(path, content_hash(shown)).encode()
+            return version != (None if row is None else snapshot.versions[row])
 
-        def is_seen(path: str) -> bool:
-            page = documents.public_page(path)
-            return path in row_of or (page is not None and not page.is_hidden)
-
-        return documents.changed(filter(is_seen, newer))
+        return list(filter(differs, newer))
 
     def reads_stored_pages(self) -> bool:
         """Return whether pages are read from a published index: none of its files is here."""

@@ -135,7 +135,7 @@ def test_what_is_about_a_marked_page_is_refused_while_it_cannot_be_indexed(
         assert call(kb, "kb.get", {"id": "person:bob"})["data"]["id"] == "person:bob"
 
 
-def test_a_call_about_a_page_that_is_gone_waits_for_a_run_that_is_under_way(
+def test_a_call_about_a_page_that_is_gone_waits_for_a_run_in_progress(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_writer, "INDEX_LOCK_SECONDS", PATIENCE)

@@ -153,9 +153,9 @@ class Session:
             )
         return self._public
 
-    def shown(self, path: str, data: bytes) -> bytes | None:
+    def shown(self, path: str, data: bytes | None) -> bytes | None:
         """Return the content of a page; for agents, its public part, None if there is none."""
-        if not self.is_public:
+        if data is None or not self.is_public:
             return data
         from kbx_tui.knowledge.public_page import public_data  # parses markdown: not for a search
 
@@ -313,8 +313,7 @@ class Session:
         def differs(path: str) -> bool:
             row, version = snapshot.row_of.get(path), None
             with suppress(WriteFault):  # it cannot be read, as if it were gone
-                data = read_file(self.root, path)
-                if (shown := None if data is None else self.shown(path, data)) is not None:
+                if (shown := self.shown(path, read_file(self.root, path))) is not None:
                     version = document_version(path, content_hash(shown)).encode()
             return version != (None if row is None else snapshot.versions[row])
 

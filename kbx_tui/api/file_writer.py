@@ -81,9 +81,9 @@ class FileWriter:
             self._require_new(path)
         start = before or b"" if template is None else template
         after = self._edited(path, start, edits)
-        shown = self._shown(path, after)
-        fact_id, line = _written_fact(path, self._shown(path, start), shown, edits)
-        diff = file_diff(path, self._shown(path, before), shown)
+        shown = self._session.shown(path, after)
+        fact_id, line = _written_fact(path, self._session.shown(path, start), shown, edits)
+        diff = file_diff(path, self._session.shown(path, before), shown)
         written = Written(written=False, path=path, diff=diff, fact_id=fact_id, line=line)
         if dry_run or after == before:
             return written
@@ -124,22 +124,18 @@ class FileWriter:
         self.publish(outcome.paths, operation, target)
         return outcome.entry.number if outcome.entry else None
 
-    def _shown(self, path: str, data: bytes | None) -> bytes | None:
-        """Return what may be shown of a page; for agents, without its redacted parts."""
-        return None if data is None else self._session.shown(path, data)
-
     def _edited(self, path: str, data: bytes, edits: Sequence[PageEdit]) -> bytes:
         """Return a page after edits; an agent makes them in what it may see of the page.
 
         So neither the place of a line nor a refusal depends on what is redacted. Raises WriteFault.
         """
-        shown = self._shown(path, data)
+        shown = self._session.shown(path, data)
         if shown is None or shown == data:
             return apply_edits(path, data, edits)
         for edit in edits:
             after = apply_edits(path, shown, [edit])
             data = with_same_change(data, shown, after)
-            shown = self._shown(path, data)
+            shown = self._session.shown(path, data)
             if shown is None or not is_same_public_text(shown, after):
                 raise WriteFault(f"{path} cannot be edited without changing what is redacted in it")
         return data
@@ -148,7 +144,10 @@ class FileWriter:
         self, path: str, edits: Sequence[PageEdit], before: bytes | None, current: bytes
     ) -> bytes:
         after = rebase_edits(
-            path, edits, self._shown(path, before), self._shown(path, current) or b""
+            path,
+            edits,
+            self._session.shown(path, before),
+            self._session.shown(path, current) or b"",
         )
         return self._edited(path, current, edits) if self._session.is_public else after
 
@@ -197,7 +196,7 @@ class FileWriter:
 
     def finish_interrupted(self) -> tuple[str, ...]:
         """Complete a write during which a process died; return the files it wrote."""
-        session = self._session
+        session = self._session.owner  # its notices, as the files may be hidden from agents
         try:
             paths = finish_interrupted(session.root, session.notice)
         except KbxError as error:
@@ -216,7 +215,7 @@ class FileWriter:
         session = self._session
 
         def hash_now(path: str) -> str:
-            data = self._shown(path, read_file(session.root, path))
+            data = self._session.shown(path, read_file(session.root, path))
             return "" if data is None else content_hash(data)
 
         edited = [

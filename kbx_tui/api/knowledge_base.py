@@ -27,7 +27,6 @@ from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.index_status import (
     IndexSummary,
     Status,
-    count_newer_files,
     read_status,
     read_summary,
 )
@@ -322,17 +321,11 @@ class KnowledgeBase:
 
     def count_newer_files(self) -> int:
         """Return how many files are new, changed or gone since the last run; fast."""
-        if self._session.published is not None:
-            return 0  # nothing is indexed here
-        return count_newer_files(self.root, self.settings)
+        return len(self._session.newer_files())
 
     def entities_outdated(self) -> bool:
         """Return whether `[entities]` of kbx.toml changed since the last run of indexing."""
         return self._session.entities_outdated()
-
-    def naming_newer_files(self) -> AbstractContextManager[None]:
-        """Add to an UnknownEntity raised within how many files are newer than the index."""
-        return self._session.naming_newer_files()
 
     def status(self) -> Status:
         """Return what is indexed, what is out of date, and which files had problems."""

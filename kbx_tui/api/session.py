@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace as replace_struct
 
 from kbx_tui.config import Settings
+from kbx_tui.editing.journal import read_file
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import (
@@ -26,6 +27,7 @@ from kbx_tui.errors import (
     ReadOnly,
     StoreFault,
     UnknownEntity,
+    WriteFault,
 )
 from kbx_tui.formatting import format_count
 from kbx_tui.index.array_file import leave_unwritten
@@ -33,16 +35,18 @@ from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListene
 from kbx_tui.index.build.writer_lock import is_being_written
 from kbx_tui.index.index_folder import index_location, index_uri, store_of
 from kbx_tui.index.index_status import (
-    count_newer_files,
     entities_outdated,
     entity_types,
     index_question,
+    newer_files,
     refusal_to_index,
 )
 from kbx_tui.index.ownership import NOT_REMEMBERED, index_id, is_remembered
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
+from kbx_tui.index.tables import document_version
+from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.object_store.mirror import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
@@ -128,8 +132,13 @@ class Session:
         return self._owner is not None
 
     @property
+    def owner(self) -> Session:
+        """The session of the same base with all its text: this one, unless it is that of agents."""
+        return self._owner or self
+
+    @property
     def settings(self) -> Settings:
-        return self._settings if self._owner is None else self._owner.settings
+        return self.owner._settings
 
     def public(self) -> Session:
         """Return the session of the same base that knows only what is not redacted."""
@@ -144,9 +153,9 @@ class Session:
             )
         return self._public
 
-    def shown(self, path: str, data: bytes) -> bytes | None:
+    def shown(self, path: str, data: bytes | None) -> bytes | None:
         """Return the content of a page; for agents, its public part, None if there is none."""
-        if not self.is_public:
+        if data is None or not self.is_public:
             return data
         from kbx_tui.knowledge.public_page import public_data  # parses markdown: not for a search
 
@@ -217,12 +226,11 @@ class Session:
         return Store(self._index_uri, advice=PUBLISH_AGAIN, is_copy=True)
 
     def embedder(self) -> Embedder:
-        if self._owner is not None:
-            return self._owner.embedder()
-        if self._embedder is None:
+        owner = self.owner
+        if owner._embedder is None:
             setting = self.settings.embedding
-            self._embedder = open_embedder(setting.model, address=setting.address)
-        return self._embedder
+            owner._embedder = open_embedder(setting.model, address=setting.address)
+        return owner._embedder
 
     def open_index(self) -> OpenIndex:
         """Return the index as last read, opened on first use. Raises NotFound without one."""
@@ -288,7 +296,28 @@ class Session:
         if self.published is not None:
             return self.published.notes(has_files=not self.reads_stored_pages())
         generation = self.open_index().generation().number
-        return self._outdated.of(self.root, self.settings, generation, self.entities_outdated)
+        return self._outdated.of(generation, self.newer_files, self.entities_outdated)
+
+    def newer_files(self) -> Collection[str]:
+        """Return the paths of files that are new, changed or gone since the last run; fast.
+
+        For agents, of those in which they would see a difference.
+        """
+        if self.published is not None:  # nothing is indexed here
+            return ()
+        newer = newer_files(self.root, self.settings)
+        if not self.is_public:
+            return newer
+        snapshot = self.snapshot()
+
+        def differs(path: str) -> bool:
+            row, version = snapshot.row_of.get(path), None
+            with suppress(WriteFault):  # it cannot be read, as if it were gone
+                if (shown := self.shown(path, read_file(self.root, path))) is not None:
+                    version = document_version(path, content_hash(shown)).encode()
+            return version != (None if row is None else snapshot.versions[row])
+
+        return list(filter(differs, newer))
 
     def reads_stored_pages(self) -> bool:
         """Return whether pages are read from a published index: none of its files is here."""
@@ -300,12 +329,10 @@ class Session:
 
     def reread_settings(self) -> None:
         """Use what kbx.toml says now, unless settings were given. Raises ConfigError."""
-        if self._owner is not None:
-            self._owner.reread_settings()
-        elif self.reads_settings:
-            now, used = load_settings(self.root), self._settings
+        if self.reads_settings:
+            now, used = load_settings(self.root), self.settings
             search = replace_struct(now.search, reranker=used.search.reranker)
-            self._settings = replace_struct(used, search=search, entities=now.entities)
+            self.owner._settings = replace_struct(used, search=search, entities=now.entities)
 
     def entities_outdated(self) -> bool:
         """Return whether kbx.toml, read again, makes other entities now than the index has."""
@@ -492,13 +519,15 @@ class OutdatedNotes:
         self._compare_at, self._generation = -math.inf, -1
 
     def of(
-        self, root: Path, settings: Settings, generation: int, entities: Callable[[], bool]
+        self,
+        generation: int,
+        newer_files: Callable[[], Collection[str]],
+        entities: Callable[[], bool],
     ) -> tuple[str, ...]:
         """Return sentences on newer files and `[entities]`, made again after a while."""
         began = time.monotonic()
         if generation != self._generation or began > self._compare_at:
-            count = count_newer_files(root, settings)
-            self._notes = tuple(outdated_notes(count, entities=entities()))
+            self._notes = tuple(outdated_notes(len(newer_files()), entities=entities()))
             ended = time.monotonic()
             self._compare_at = ended + max(OUTDATED_SECONDS, OUTDATED_TIMES * (ended - began))
             self._generation = generation

@@ -45,9 +45,8 @@ class HostRules:
     def accepts_origin(self, origin: str, host: str) -> bool:
         """Return whether a request to `host` with this Origin comes from a page of this server."""
         scheme, _, origin_host = origin.lower().partition("://")
-        if self.public and origin_host == self.public:
-            return scheme == self.scheme
-        return scheme == self.scheme and origin_host == host.lower()
+        ours = {host.lower(), self.public} - {""}
+        return scheme == self.scheme and origin_host in ours
 
 
 def host_rules(host: str, *, secure: bool, public_url: str = "") -> HostRules:

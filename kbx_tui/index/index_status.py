@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -140,16 +140,16 @@ def _status(root: Path, store: Store, settings: Settings) -> Status:
     )
 
 
-def count_newer_files(root: Path, settings: Settings) -> int:
-    """Return how many files differ from the index; 0 without an index.
+def newer_files(root: Path, settings: Settings) -> Collection[str]:
+    """Return the paths of files that differ from the index; none without an index.
 
     Unlike `read_status`, it reads only files that changed since they were last compared.
     """
     store = Store(index_uri(root, settings))
     if not store.exists():
-        return 0
+        return ()
     files = list_files(root, excluded_files(root, settings.index))
-    return len(_stale(root, files, indexed_versions(store)))
+    return _stale(root, files, indexed_versions(store))
 
 
 def _stale(root: Path, files: Mapping[str, str], versions: Mapping[str, str]) -> dict[str, Change]:

@@ -36,9 +36,12 @@ Report = Callable[..., object]
 fields of IndexState, or None without an index), `alive`, which says nothing more."""
 
 
-def sent_as_lines(send: Callable[[bytes], object]) -> Report:
+def sent_as_lines(file: int = 1) -> Report:
+    """Return a report that writes lines to an open file, by default to stdout."""
+
     def report(kind: str, *values: Any) -> None:
-        send(json.dumps({kind: values}).encode() + b"\n")
+        with suppress(OSError):  # lost if the other side is gone, or too busy to read
+            os.write(file, json.dumps({kind: values}).encode() + b"\n")
 
     return report
 
@@ -75,12 +78,8 @@ def main() -> None:
 
 
 async def _run(engine: EngineWorker) -> None:
-    def send(report: bytes) -> None:
-        with suppress(OSError):
-            os.write(1, report)
-
     engine.begin()
-    reporting = asyncio.create_task(report_index(engine, sent_as_lines(send)))
+    reporting = asyncio.create_task(report_index(engine, sent_as_lines()))
     with suppress(OSError):
         while await asyncio.to_thread(os.read, 0, 1_000):
             pass

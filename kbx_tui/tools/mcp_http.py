@@ -26,7 +26,6 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -301,12 +300,7 @@ async def _serve_shared(
     listening: socket.socket, worker: EngineWorker, options: McpOptions
 ) -> None:
     os.set_blocking(1, False)
-
-    def send(report: bytes) -> None:
-        with suppress(OSError):  # lost if the other side is gone, or too busy to read
-            os.write(1, report)
-
-    report = sent_as_lines(send)
+    report = sent_as_lines()
     process = McpProcess(worker, options, report)
 
     async def follow_input() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -15,6 +16,7 @@ from mcp import Client, MCPError
 from kbx_tui import KnowledgeBase
 from kbx_tui.api import file_writer
 from kbx_tui.api.documents import Documents
+from kbx_tui.editing.journal import FOLDER, PENDING
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.index.lexical import bm25
@@ -143,6 +145,44 @@ def test_a_call_about_a_page_that_is_gone_waits_for_a_run_in_progress(
         Timer(0.2, run.close).start()
         found = call(kb, "kbx.search", {"query": "mends boat"})
         assert found["results"] and ADA not in [result["path"] for result in found["results"]]
+
+
+def test_a_change_that_agents_do_not_see_is_not_noted(base: Path) -> None:
+    hidden = base / "memory" / "people" / "dan.md"
+    hidden.write_text("# Dan #redacted\n\nOf the quay.\n", "utf-8")
+    with KnowledgeBase(base) as kb:
+        kb.index(fast=True)
+
+    def notes() -> list[str]:
+        with KnowledgeBase(base) as kb:
+            return [n for n in call(kb, "kb.capabilities", {})["notes"] if "meaning" not in n]
+
+    assert notes() == []
+    hidden.write_text("# Dan #redacted\n\nOf the pier.\n", "utf-8")
+    hidden.with_name("eve.md").write_text("# Eve #redacted\n\nOf the pier.\n", "utf-8")
+    assert notes() == []
+    hidden.unlink()
+    assert notes() == []
+    (base / ADA).write_text("# Ada\n\nOf the dock.\n", "utf-8")
+    assert notes() == ["1 file changed since the last run"]
+
+
+def test_a_write_that_is_finished_for_an_agent_is_said_to_the_owner_alone(base: Path) -> None:
+    said: list[str] = []
+    hidden = base / "memory" / "people" / "dan.md"
+    hidden.write_text("# Dan #redacted\n\n## Facts\n- Mends oars\n", "utf-8")
+    before = hidden.read_bytes()
+    with KnowledgeBase(base, notice=said.append) as kb:
+        kb.index(fast=True)
+        kb.memory_add("Sells rope", entity="Dan")
+        shutil.copy(base / FOLDER / "000001.json", base / PENDING)
+        hidden.write_bytes(before)
+        fact = {"text": "Paints the quay", "entity": "Bob"}
+        written = call(kb, "kbx.memory_add", fact, allow_writes=True)
+    assert written["written"]
+    assert "Sells rope" in hidden.read_text("utf-8")
+    assert "dan" not in json.dumps(written)
+    assert any("finished an interrupted write of memory/people/dan.md" in each for each in said)
 
 
 def test_a_write_to_a_marked_page_that_cannot_be_indexed_is_confirmed_once(base: Path) -> None:

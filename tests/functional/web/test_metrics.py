@@ -20,9 +20,10 @@ INDEX = {"generation": 7, "pages": 3, "chunks": 5, "indexed_at": 1.0e9}
 @pytest.fixture
 def reporting(tmp_path: Path) -> list[str]:
     """A process that reports an index and then waits."""
-    lines: list[bytes] = []
-    sent_as_lines(lines.append)("index", INDEX)
-    code = f"import sys; print({lines[0].decode()!r}, flush=True); sys.stdin.read()"
+    sent = tmp_path / "report"
+    with sent.open("wb") as file:
+        sent_as_lines(file.fileno())("index", INDEX)
+    code = f"import sys; print({sent.read_text()!r}, flush=True); sys.stdin.read()"
     return [sys.executable, "-S", "-c", code]
 
 

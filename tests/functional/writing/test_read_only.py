@@ -154,7 +154,6 @@ READS: dict[str, Call] = {
     "watch": ended_watch,
     "count_newer_files": lambda kb: kb.count_newer_files(),
     "entities_outdated": lambda kb: kb.entities_outdated(),
-    "naming_newer_files": lambda kb: kb.naming_newer_files().__enter__(),
     "status": lambda kb: kb.status(),
     "overview": lambda kb: kb.overview(),
     "index_summary": lambda kb: kb.index_summary(),

@@ -1,7 +1,5 @@
 """When files that changed since they were indexed are counted again."""
 
-from pathlib import Path
-
 import pytest
 
 from kbx_tui.api.session import (
@@ -9,7 +7,6 @@ from kbx_tui.api.session import (
     OUTDATED_TIMES,
     OutdatedNotes,
 )
-from kbx_tui.config import Settings
 
 MODULE = OutdatedNotes.__module__
 
@@ -21,16 +18,15 @@ class Counting:
         self.now, self.count, self._takes = 1000.0, 0, takes
         self._notes = OutdatedNotes()
         monkeypatch.setattr(f"{MODULE}.time.monotonic", lambda: self.now)
-        monkeypatch.setattr(f"{MODULE}.count_newer_files", self._count)
 
-    def _count(self, *_: object) -> int:
+    def _newer(self) -> list[str]:
         self.now += self._takes
         self.count += 1
-        return self.count
+        return [f"{number}.md" for number in range(self.count)]
 
     def after(self, seconds: float, generation: int = 1) -> tuple[str, ...]:
         self.now += seconds
-        return self._notes.of(Path(), Settings(), generation, lambda: False)
+        return self._notes.of(generation, self._newer, lambda: False)
 
 
 @pytest.mark.parametrize(("takes", "pause"), [(0.0, OUTDATED_SECONDS), (2.0, 2.0 * OUTDATED_TIMES)])

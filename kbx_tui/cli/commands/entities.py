@@ -18,6 +18,7 @@ from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import confirmed, may_ask, print_written, prints_written
+from kbx_tui.errors import NotConfirmed
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.search.link_records import NOTHING_RELATED
@@ -220,13 +221,14 @@ EXAMPLES = {
 @click.command(name="merge", cls=Command)
 @click.argument("kept", metavar="KEPT", shell_complete=options.complete_entity)
 @click.argument("other", metavar="OTHER", shell_complete=options.complete_entity)
+@options.flag("--yes", "Merge without asking.")
 @prints_written
-def merge_people(kept: str, other: str, dry_run: bool) -> Written:
+def merge_people(kept: str, other: str, yes: bool, dry_run: bool) -> Written:
     """Make two pages of one person one.
 
     What the page of OTHER says is put into that of KEPT, line by line, and the page of OTHER is
-    removed. Its names become aliases, and links follow. On a terminal, the diff is shown first.
-    `kbx undo` reverts all of it.
+    removed. Its names become aliases, and links follow. The diff is shown first, and you are asked;
+    without a terminal or --yes, nothing is written. `kbx undo` reverts all of it.
 
     \b
     Examples:
@@ -234,9 +236,11 @@ def merge_people(kept: str, other: str, dry_run: bool) -> Written:
       kbx person merge "Ann Lee" "A. Lee"
     """
     with open_kb() as kb:
-        if dry_run or wants_json() or not may_ask():
+        if dry_run or yes:
             return kb.pages.merge(kept, other, dry_run=dry_run)
         merged = kb.pages.merge(kept, other, dry_run=True)
+        if wants_json() or not may_ask():
+            raise NotConfirmed("nothing was merged: look with --dry-run, then say --yes")
         print_written(merged, dry_run=True)
         if confirmed("Merge these pages?"):
             merged = kb.pages.merge(kept, other)

@@ -91,7 +91,7 @@ class Command(click.Command):
         self.params += _GLOBAL_PARAMETERS
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; for an unknown option, suggest those with the same last word."""
+        """Parse the arguments; suggest options for an unknown one, and say what is needed."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -102,6 +102,10 @@ class Command(click.Command):
                 raise
             message = f"No such option {error.option_name!r}. Did you mean {' or '.join(ending)}?"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from error
+        except click.MissingParameter as error:
+            needed = " ".join(self.collect_usage_pieces(ctx)).replace("[OPTIONS] ", "")
+            message = f"{error.format_message().rstrip('.')} of {ctx.command_path} {needed}"
+            raise click.UsageError(message, ctx=error.ctx) from error
 
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
         return super().get_short_help_str(WHOLE_SENTENCE)

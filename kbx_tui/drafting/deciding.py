@@ -7,7 +7,7 @@ certain that it says something else.
 | the decisive match | of the same section | of another section |
 |---|---|---|
 | exact, or an earlier draft says the same | skip | skip |
-| duplicate | skip, or merge if the draft has more words | skip; tick an open item that is done |
+| duplicate | skip; merge if the draft has more words or values | skip; tick if it is done |
 | refines | merge; skip if the draft says less | create; skip if it says less; tick |
 | conflict | supersede; skip if the draft is older | create; tick |
 | none of these, but as similar as a duplicate | create | skip |
@@ -32,8 +32,8 @@ from kbx_tui.drafting.texts import merged_text, one_sentence
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity.compared_words import analyse_words, word_set
-from kbx_tui.similarity.conflict_guard import NEGATION
-from kbx_tui.similarity.judging import CERTAIN, CHANGE
+from kbx_tui.similarity.conflict_guard import NEGATION, adds_values
+from kbx_tui.similarity.judging import ADDS, CERTAIN, CHANGE
 from kbx_tui.similarity.pair_score import FLOOR, is_near, require_threshold
 
 
@@ -140,12 +140,6 @@ def _is_placed(check: DraftCheck) -> bool:
 APART = 0.25
 """Cosine from which two texts may say one thing in other words; docs/similarity.md has figures."""
 
-_ADDS = re.compile(
-    r"(?i)^(?:(?:he|she|they|is|has|also) )*(?:speaks|plays|sings|collects|learn(?:s|ing)|knows"
-    r"|allergic to|wrote|written|won|visited)\b"
-)
-"""Begins a text about what one may have many of: languages, instruments, skills, works."""
-
 
 def _is_surely_new(check: DraftCheck) -> bool:
     """Return whether a draft that resembles nothing repeats and contradicts nothing either.
@@ -156,7 +150,7 @@ def _is_surely_new(check: DraftCheck) -> bool:
     """
     if any(pattern.search(check.text) for pattern in (_HEDGED, CHANGE, _LIMITED)):
         return False
-    is_addition = check.draft.kind == "open_item" or _ADDS.match(check.text)
+    is_addition = check.draft.kind == "open_item" or ADDS.match(check.text)
     return check.closest is None or (bool(is_addition) and check.closest < APART)
 
 
@@ -212,6 +206,8 @@ def _decide_alike(
     existing = match.written or known.text
     by_model = known.pair.judged is not None
     is_same = by_model and known.relation == "duplicate"
+    says_more = by_model and (known.relation == "refines" or adds_values(text, existing))
+    is_same &= not says_more
     merged = one_sentence(text, existing)
     if is_same and _count_words(merged) > max(map(_count_words, (text, existing))):
         merged = ""  # joined, the two would say one thing twice
@@ -221,7 +217,7 @@ def _decide_alike(
     if merged:
         is_sure = _goes_on_from(check, match) and known.judgement.certainty >= CERTAIN
         return Verdict("near", Choice("merge", ids, merged), is_sure, reason, match)
-    if by_model and known.relation == "refines":
+    if says_more:
         if _count_words(text) >= _count_words(existing):  # on a tie nothing may be lost
             proposal = Choice("merge", ids, merged_text(text, existing))
             return Verdict("near", proposal, False, f"says more than {known.text!r}", match)

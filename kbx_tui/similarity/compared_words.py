@@ -7,13 +7,13 @@ they are equal after folding. Signals are in 0..1 and symmetric.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from rapidfuzz import fuzz
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz.distance import Levenshtein, Prefix
 
 from kbx_tui.knowledge.folding import fold, tokens
 from kbx_tui.knowledge.languages import stem
@@ -183,3 +183,37 @@ def _count_misspellings(one: frozenset[str], other: frozenset[str]) -> int:
         if not taken & {a, b}:
             taken |= {a, b}
     return len(taken) // 2
+
+
+_DERIVED = word_set("i ic y e s t d c ed ur at ion iti al ment ant abl hood ness ism")
+"""What is left of the stems of words of one family after what they begin with: `allergi`, `allerg`.
+Not of persons: `Trainer: Erin` is not `Trains Erin`."""
+_FAMILY = 4
+"""Fewest letters that words of one family begin with."""
+_LEFT_OUT = word_set("a an the is are be been has have get gets got made of to he she his her its")
+"""Words that come and go where a verb becomes a noun or an adjective."""
+
+
+def are_derived(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Return whether folded words are equal except for some that are derived from each other.
+
+    `Has a latex allergy`, `Allergic to latex`. All other words have the same order.
+    """
+    ours, theirs = ([word for word in side if word not in _LEFT_OUT] for side in (left, right))
+    rest = [word for word in theirs if word not in ours]
+    derived = [word for word in ours if word not in theirs]
+    if len(rest) != len(derived):
+        return False
+    if [word for word in ours if word in theirs] != [word for word in theirs if word in ours]:
+        return False
+    pairs = zip(sorted(derived), sorted(rest), strict=True)
+    families = [(one, other) for one, other in pairs if one + "s" != other and other + "s" != one]
+    return bool(families) and all(_is_of_family(*pair) for pair in families)
+
+
+def _is_of_family(one: str, other: str) -> bool:
+    """Return whether words are derived from each other, not forms of one: a tense says when."""
+    one, other = stem(one), stem(other)
+    shared = Prefix.similarity(one, other)
+    ends = {one[shared:], other[shared:]} - {""}
+    return shared >= _FAMILY and bool(ends) and ends <= _DERIVED

@@ -394,10 +394,11 @@ def _nearest_line(
 def _best(
     pairs: Sequence[PairSimilarity], texts: Sequence[str]
 ) -> tuple[PairSimilarity | None, str]:
-    best = max(
-        range(len(pairs)), key=lambda i: (pairs[i].score, not pairs[i].conflicts), default=None
-    )
-    return (None, "") if best is None else (pairs[best], texts[best])
+    highest = max((pair.score for pair in pairs), default=0.0)
+    best = [row for row, pair in enumerate(pairs) if pair.score == highest]
+    if len(best) > 1:  # only then are rules asked, which takes far longer
+        best.sort(key=lambda row: bool(pairs[row].conflicts))
+    return (pairs[best[0]], texts[best[0]]) if best else (None, "")
 
 
 NEAREST_CHUNKS = 8

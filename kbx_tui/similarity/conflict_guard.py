@@ -41,6 +41,10 @@ LONG_NUMBER = 7
 MAX_EXCHANGED_NAMES = 2
 """If more names differ, the texts are about different events."""
 
+MAX_READ = 2_000
+"""Characters of a text that are searched for contradictions, as each part is compared with all of
+the other text. The pair model reads fewer."""
+
 NEGATION = re.compile(
     r"(?i)\b(?:no longer|no one|not|no(?!\.? ?\d)|never|none|nobody|nothing|nowhere|neither|nor"
     r"|cannot|without|[a-z]+n['’]t)\b"
@@ -141,14 +145,23 @@ def find_conflicts(left: str, right: str) -> tuple[Conflict, ...]:
 
     Swapping the texts only swaps `left` and `right` of each conflict.
     """
-    ours, theirs = claims_of(left), claims_of(right)
+    ours, theirs = claims_of(left[:MAX_READ]), claims_of(right[:MAX_READ])
     return tuple(conflict for differ in _GUARDS for conflict in differ(ours, theirs))
 
 
 def contradict(left: str, right: str) -> bool:
     """Return whether there is any conflict between two texts."""
-    ours, theirs = claims_of(left), claims_of(right)
+    ours, theirs = claims_of(left[:MAX_READ]), claims_of(right[:MAX_READ])
     return any(differ(ours, theirs) for differ in _GUARDS)
+
+
+def adds_values(left: str, right: str) -> bool:
+    """Return whether the left text has a number, date or name beside all those of the right one."""
+    ours, theirs = claims_of(left[:MAX_READ]), claims_of(right[:MAX_READ])
+    numbers = numbers_and_dates.unmatched_quantities(ours.quantities, theirs.quantities)
+    names = unmatched_names(ours.names, theirs.names, left, right)
+    parts = [{time.part for time in side.times} for side in (ours, theirs)]
+    return any(added and not missing for added, missing in (numbers, names)) or parts[0] > parts[1]
 
 
 claims_of = lru_cache(maxsize=65536)(Claims)
@@ -241,12 +254,8 @@ def _opposites(left: Claims, right: Claims) -> list[Conflict]:
         if other in opposites()[word] and other not in left.words
     ]
     ours, theirs = left.words.keys() - right.words.keys(), right.words.keys() - left.words.keys()
-    found += [
-        (word, other)
-        for word in sorted(ours)
-        for other in sorted(theirs)
-        if _is_negated(word, other) or _is_negated(other, word)
-    ]
+    found += _negated(ours, theirs)
+    found += [(word, other) for other, word in _negated(theirs, ours)]
     return [
         Conflict("opposite", left.words[word], right.words[other])
         for word, other in dict.fromkeys(found)
@@ -254,15 +263,19 @@ def _opposites(left: Claims, right: Claims) -> list[Conflict]:
     ]
 
 
-def _is_negated(word: str, plain: str) -> bool:
-    """Return whether a word is a form of another with a negating affix, as in `unencrypted`."""
-    if len(plain) < SHORTEST_NEGATED:
-        return False
-    root = stem(plain)
-    affixed = {prefix + root for prefix in ("un", "in", "im", "il", "ir", "dis", "non", "non-")}
-    if stem(word) in affixed:
-        return True
-    return word.endswith("less") and plain == word.removesuffix("less") + "ful"
+_NEGATING = ("un", "in", "im", "il", "ir", "dis", "non", "non-")
+
+
+def _negated(plain: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
+    """Return words with a form of theirs that has a negating affix, as in `unencrypted`."""
+    by_stem, found = {stem(word): word for word in sorted(others)}, []
+    for word in sorted(plain):
+        if len(word) >= SHORTEST_NEGATED:
+            root = stem(word)
+            opposed = [prefix + root for prefix in _NEGATING]
+            opposed += [stem(word.removesuffix("ful") + "less")] * word.endswith("ful")
+            found += [(word, by_stem[each]) for each in opposed if each in by_stem]
+    return found
 
 
 _GUARDS = (_dates, _numbers, _frequencies, _exceptions, _names, _negation, _opposites)

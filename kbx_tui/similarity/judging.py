@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import NamedTuple
 from unicodedata import category
 
@@ -21,7 +21,13 @@ from numpy.typing import NDArray
 
 from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.similarity.compared_words import ABBREVIATIONS, Signals, analyse_words, word_set
+from kbx_tui.similarity.compared_words import (
+    ABBREVIATIONS,
+    Signals,
+    analyse_words,
+    are_derived,
+    word_set,
+)
 from kbx_tui.similarity.conflict_guard import (
     KEY,
     Claims,
@@ -57,6 +63,11 @@ ALIKE = 0.5
 """Lowest likeness, by meaning, words or letters, of texts that may say the same: the model takes a
 word that both begin with for more than it is (`Left the union`, `is left-handed`)."""
 
+SAME_MATTER = 0.2
+"""Lowest cosine of texts without a common word that may contradict each other, unless a rule finds
+what contradicts or one is `key: value`: the model finds that in any two (`Eats cheese again`,
+`Lives in Ledbury`)."""
+
 UNLIKELY = 0.05
 """Factor of a probability that rules speak against: they, too, are sometimes wrong."""
 
@@ -88,6 +99,13 @@ CHANGE = re.compile(
     r"|changed|changes|moved|moves|becomes|became|replaced|replaces|switched|again|another)\b"
 )
 """Words of a text that says what is otherwise than before."""
+
+
+ADDS = re.compile(
+    r"(?i)^(?:(?:he|she|they|is|has|also) )*(speaks|plays|sings|collects|learn(?:s|ing)|knows"
+    r"|allergic to|wrote|written|won|visited)\b"
+)
+"""Begins a text about what one may have many of: languages, instruments, skills, works."""
 
 
 class KeyUse(NamedTuple):
@@ -123,6 +141,8 @@ _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
 _AT_TIME = word_set("at on in")
 """Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
+_BEFORE_RANGE = word_set("from is are hours times :")
+"""Words that may be left out before two times: `visiting hours: 2 to 8 pm`."""
 _WORD = re.compile(r"[^\W_]+(?:[.'’&@#-]+[^\W_]+)*")
 _TOKEN = re.compile(r"[^\W_]+(?:[.'’&@#]+[^\W_]+)*|\S")
 _TIME, _QUANTITY = "\x01", "\x02"
@@ -169,10 +189,15 @@ def judge(
         likely[3] *= UNLIKELY
     if pair.kinds & _VALUES:
         likely[:2] *= UNLIKELY
+    elif pair.adds:
+        likely[0] *= UNLIKELY
     likely /= likely.sum()
     chosen = int((COSTS @ likely).argmin())
     likeness = max(signals.tokens, signals.spelling) if pair.shares_more_than_values else 0.0
     if chosen < 2 and max(signals.cosine, likeness) < ALIKE:
+        chosen = 3
+    is_apart = not signals.shares_word and signals.cosine < SAME_MATTER
+    if chosen == 2 and is_apart and not (pair.contradicts or any(map(folded_key, (left, right)))):
         chosen = 3
     return pair.judgement(LABELS[chosen], round(float(likely[chosen]), 3))
 
@@ -268,7 +293,17 @@ class _Pair:
     @property
     def are_both_true(self) -> bool:
         """Whether what looks like a conflict is a difference."""
-        return self.has_several_values or self.has_other_time
+        return self.has_several_values or self.has_other_time or self.adds
+
+    @property
+    def adds(self) -> bool:
+        """Whether each names another of what one may have many of: `Speaks Polish`."""
+        ours, theirs = ADDS.match(self.left), ADDS.match(self.right)
+        if not (ours and theirs) or fold(ours[1]) != fold(theirs[1]) or self.kinds - {"name"}:
+            return False
+        rest = [analyse_words(match.string[match.end() :]).content for match in (ours, theirs)]
+        is_limited = any(_SOLE.search(text) for text in (self.left, self.right))
+        return rest[0].isdisjoint(rest[1]) and not is_limited
 
     @property
     def shares_more_than_values(self) -> bool:
@@ -297,13 +332,13 @@ class _Pair:
 
     @cached_property
     def has_equal_values(self) -> bool:
-        """Whether the texts only differ in the format of values and in abbreviations."""
+        """Whether the texts only differ in the format of values, in abbreviations and in words that
+        are derived from each other."""
         ours, theirs = claims_of(self.left), claims_of(self.right)
-        return (
-            _time_values(ours) == _time_values(theirs)
-            and _amounts(ours) == _amounts(theirs)
-            and _are_equal_words(_without_formats(ours), _without_formats(theirs))
-        )
+        if _time_values(ours) != _time_values(theirs) or _amounts(ours) != _amounts(theirs):
+            return False
+        words = _without_formats(ours), _without_formats(theirs)
+        return _are_equal_words(*words) or are_derived(*words)
 
     @cached_property
     def runs(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -407,9 +442,12 @@ def _span(text: str, words: Sequence[re.Match[str]]) -> str:
 
 
 def _time_values(claims: Claims) -> list[tuple[int | str, ...]]:
-    """Return the values in the order of the text; `Fridays` are not one `Friday`."""
+    """Return the values in the order of the text; `Fridays` are not one `Friday`, but several."""
     times = sorted(claims.times, key=lambda time: (time.start, time.part))
-    return [(time.part, time.value, time.written.lower().endswith("days")) for time in times]
+    is_list = sum(time.part == "weekday" for time in times) > 1
+    return [
+        (time.part, time.value, is_list or time.written.lower().endswith("days")) for time in times
+    ]
 
 
 def _amounts(claims: Claims) -> list[tuple[str, Decimal]]:
@@ -423,10 +461,13 @@ def _without_formats(claims: Claims) -> list[str]:
     """
     tokens = _TOKEN.findall(_with_marks(claims))
     found: list[str] = []
-    for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
-        word = fold(token)
-        is_left_out = (word in _AT_TIME and after == _TIME) or (
-            word == "is" and after in (_TIME, _QUANTITY)
+    for row, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
+        word, after, rest = fold(token), "".join(tokens[row + 1 : row + 2]), tokens[row + 1 :]
+        is_left_out = (
+            (word in _AT_TIME and after == _TIME)
+            or (word == "is" and after in (_TIME, _QUANTITY))
+            or (word == "and" and before == after == _TIME)
+            or (word in _BEFORE_RANGE and _begins_with_range(rest))
         )
         is_range = word in ("-", "to") and {before, after} <= {_TIME, _QUANTITY}
         word = "-" if is_range else word
@@ -437,6 +478,11 @@ def _without_formats(claims: Claims) -> list[str]:
             continue
         found += ABBREVIATIONS.get(word.removesuffix("'s"), word).split()
     return found
+
+
+def _begins_with_range(tokens: Sequence[str]) -> bool:
+    times = list(dropwhile(_BEFORE_RANGE.__contains__, tokens))
+    return times[:1] == [_TIME] and times[1:2] in (["-"], ["to"])
 
 
 def _with_marks(claims: Claims) -> str:

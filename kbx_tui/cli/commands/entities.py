@@ -18,6 +18,7 @@ from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import confirmed, may_ask, print_written, prints_written
+from kbx_tui.errors import NotConfirmed
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.search.link_records import NOTHING_RELATED
@@ -241,13 +242,14 @@ EXAMPLES = {
 @click.command(name="merge", cls=Command)
 @click.argument("kept", metavar="KEPT", shell_complete=options.complete_entity)
 @click.argument("other", metavar="OTHER", shell_complete=options.complete_entity)
+@options.flag("--yes", "Merge without asking.")
 @prints_written
-def merge_people(kept: str, other: str, dry_run: bool) -> Written:
+def merge_people(kept: str, other: str, yes: bool, dry_run: bool) -> Written:
     """Make two pages of one person one.
 
     What the page of OTHER says is put into that of KEPT, line by line, and the page of OTHER is
-    removed. Its names become aliases, and links follow. On a terminal, the diff is shown first.
-    `kbx undo` reverts all of it.
+    removed. Its names become aliases, and links follow. The diff is shown first, and you are asked;
+    without a terminal or --yes, nothing is written. `kbx undo` reverts all of it.
 
     \b
     Examples:
@@ -255,19 +257,22 @@ def merge_people(kept: str, other: str, dry_run: bool) -> Written:
       kbx person merge "Ann Lee" "A. Lee"
     """
     with open_kb() as kb:
-        return _previewed(partial(kb.pages.merge, kept, other), "Merge these pages?", dry_run)
+        write = partial(kb.pages.merge, kept, other)
+        return _previewed(write, "Merge these pages?", dry_run=dry_run, yes=yes)
 
 
 @click.command(name="correct", cls=Command)
 @click.argument("wrong", metavar="WRONG")
 @click.argument("right", metavar="RIGHT")
+@options.flag("--yes", "Write without asking.")
 @prints_written
-def correct_name(wrong: str, right: str, dry_run: bool) -> Written:
+def correct_name(wrong: str, right: str, dry_run: bool, yes: bool) -> Written:
     """Write a misheard name rightly on all pages.
 
     WRONG is changed to RIGHT in headings, text, labels of links and properties, where it stands as
-    whole words with the same capitals. Targets of links, code, addresses, tags and aliases stay. On
-    a terminal, the diff is shown first. `kbx undo` reverts all of it.
+    whole words with the same capitals. Targets of links, code, addresses, tags and aliases stay.
+    The diff is shown first, and you are asked; without a terminal or --yes, nothing is written.
+    `kbx undo` reverts all of it.
 
     \b
     Examples:
@@ -276,14 +281,18 @@ def correct_name(wrong: str, right: str, dry_run: bool) -> Written:
     """
     with open_kb() as kb:
         write = partial(kb.pages.correct_name, wrong, right)
-        return _previewed(write, "Correct these places?", dry_run)
+        return _previewed(write, "Correct these places?", dry_run=dry_run, yes=yes)
 
 
-def _previewed(write: Callable[..., Written], question: str, dry_run: bool) -> Written:
-    """Write, on a terminal only once the user has seen the diff and agrees."""
-    if dry_run or wants_json() or not may_ask():
+def _previewed(
+    write: Callable[..., Written], question: str, *, dry_run: bool, yes: bool
+) -> Written:
+    """Write, without `yes` only on a terminal, once the user has seen the diff and agrees."""
+    if dry_run or yes:
         return write(dry_run=dry_run)
     written = write(dry_run=True)
+    if wants_json() or not may_ask():
+        raise NotConfirmed("nothing was written: look with --dry-run, then say --yes")
     print_written(written, dry_run=True)
     if confirmed(question):
         written = write()

@@ -99,8 +99,7 @@ def similar(text: str, **scope: Any) -> None:
 @options.text_argument("text", "TEXT...", "the text is empty; give the text to write")
 @options.option(
     "--entity NAME",
-    "Entity of the fact: name, alias or id.",
-    required=True,
+    "Entity of the fact: name, alias or id; default: the one that TEXT names first.",
     shell_complete=options.complete_entity,
 )
 @options.option("--date D", "Date of the fact, as 2026-03-17; default: today.")
@@ -114,7 +113,9 @@ def similar(text: str, **scope: Any) -> None:
 @options.flag("--force", "Write even a known or contradicting fact.")
 @options.flag("--create", "Create the page if there is none.")
 @writing_options
-def add_fact(text: str, force: bool, create: bool, dry_run: bool, **fact: Any) -> int:
+def add_fact(
+    text: str, entity: str | None, force: bool, create: bool, dry_run: bool, **fact: Any
+) -> int:
     """Add a fact to the page of an entity, unless it is known.
 
     If a known fact says the same or contradicts it, you are asked on a terminal; elsewhere nothing
@@ -124,10 +125,12 @@ def add_fact(text: str, force: bool, create: bool, dry_run: bool, **fact: Any) -
     Examples:
       kbx memory add "Prefers async Slack over email" --entity "Alice Chen"
       kbx memory add "send the plan" --entity Migration --kind open_item --source Kickoff
-      kbx memory add "Speaks Catalan" --entity "Alice Chen" --dry-run
+      kbx memory add "Alice Chen speaks Catalan" --dry-run
     """
     with open_kb() as kb:
-        add = partial(kb.memory_add, text, **fact)
+        if not entity:
+            entity, text = _named_in(text, kb)
+        add = partial(kb.memory_add, text, entity=entity, **fact)
         report = partial(report_written, kb=kb, force=force, dry_run=dry_run)
         try:
             return report(partial(add, create=create))
@@ -140,6 +143,23 @@ def add_fact(text: str, force: bool, create: bool, dry_run: bool, **fact: Any) -
             if not confirmed("create a page?"):
                 return NotFound.exit_code
             return report(partial(add, create=True))
+
+
+def _named_in(text: str, kb: KnowledgeBase) -> tuple[str, str]:
+    """Return the id of the entity that a fact names, as drafts do, and the fact without the name.
+
+    A message says which entity. Raises click.UsageError unless the text names one.
+    """
+    from kbx_tui.drafting.drafts import new_draft
+
+    (check,) = kb.drafts.check([new_draft(text)])
+    guess = check.entity
+    if guess is None or not guess.is_named:
+        names = " or ".join(repr(each.name) for each in check.candidates[:3])
+        message = "the text names no single entity; say whose fact it is with --entity"
+        raise click.UsageError(f"{message}, perhaps {names}" if names else message)
+    say(f"a fact of {guess.name}: {guess.reason}; --entity names another")
+    return guess.id, check.written
 
 
 @memory_command.command(name="list")
@@ -306,7 +326,10 @@ def dedup_command(
     if scan and file:
         raise click.UsageError("--scan searches the knowledge base and takes no file of drafts")
     if not (scan or file):
-        raise click.UsageError("name a file of drafts, or use --scan to search the knowledge base")
+        raise click.UsageError(
+            "name a file with a draft on each line, as `kbx dedup drafts.txt`, or search the "
+            "knowledge base with `kbx dedup --scan`"
+        )
     is_plain = not (apply or explain or wants_json() or entity) and threshold is None
     if file and file != STDIN and has_terminal() and is_plain:
         run_app(selected_root(), drafts=Path(file).expanduser().absolute())

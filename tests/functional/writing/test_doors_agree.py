@@ -171,3 +171,10 @@ def test_a_draft_that_only_resembles_an_earlier_one_is_not_dropped_unseen(
     drafts.write_text(f"# {NAME}\n{first}\n{second}\n")
     reviewed = kbx("dedup", drafts, "--json", "--kb", tmp_path).json["drafts"]
     assert "repeated" not in [draft["state"] for draft in reviewed]
+    owner = ("--entity", NAME, "--json", "--kb", tmp_path)
+    assert kbx("memory", "add", first, *owner).code == 0
+    drafts.write_text(f"# {NAME}\n{second}\n")
+    (draft,) = kbx("dedup", drafts, "--json", "--kb", tmp_path).json["drafts"]
+    added, similar = kbx("memory", "add", second, *owner), kbx("memory", "similar", second, *owner)
+    assert draft["state"] == "conflict"
+    assert [each.json["matches"][0]["relation"] for each in (added, similar)] == ["conflict"] * 2

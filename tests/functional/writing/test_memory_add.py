@@ -10,6 +10,7 @@ from kbx_tui import KnowledgeBase, NotFound, WriteFault
 from kbx_tui.api import file_writer
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
+from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
 from tests.trusting import configure_trusted
 
@@ -167,3 +168,14 @@ def test_auto_commit_commits_only_the_written_file(root: Path) -> None:
         "kbx: memory add Alice Chen|kbx <kbx@localhost>"
     )
     assert git("show", "--name-only", "--format=").split() == [ALICE]
+
+
+def test_the_entity_that_a_fact_names_is_taken_and_said(kbx: CommandLine, root: Path) -> None:
+    added = kbx("memory", "add", "Alice Chen speaks Catalan", "--kb", root)
+    assert added.code == 0, added.err
+    assert "a fact of Alice Chen: begins with 'Alice Chen'; --entity names another" in added.err
+    assert "] speaks Catalan" in (root / "memory/people/alice-chen.md").read_text("utf-8")
+    before = {page: page.read_bytes() for page in root.rglob("*.md")}
+    unknown = kbx("memory", "add", "someone speaks Basque", "--kb", root)
+    assert (unknown.code, "say whose fact it is" in unknown.err) == (2, True)
+    assert {page: page.read_bytes() for page in root.rglob("*.md")} == before

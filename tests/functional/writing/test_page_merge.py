@@ -108,7 +108,10 @@ def test_two_pages_become_one_links_follow_and_undo_restores_them(
     shown = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor", "--dry-run")
     assert contents(root) == before
     assert "+- [2026-02-01] Moved to Leith" in shown.out
-    ran = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor")
+    unasked = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor")
+    assert (unasked.code, "then say --yes" in unasked.err) == (9, True)
+    assert contents(root) == before
+    ran = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor", "--yes")
     assert ran.code == 0, ran.err
     assert "role 'Engineer' of memory/people/robert.md is left out" in ran.err
     after = contents(root)
@@ -188,7 +191,7 @@ def test_what_cannot_be_merged_exactly_is_refused(
     files = {path: text for path, text in (FILES | changes).items() if text is not None}
     root = index_vault(tmp_path / "other", files, fast=True)
     before = contents(root)
-    ran = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor")
+    ran = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor", "--yes")
     assert (ran.code, message in ran.err) == (7, True), ran.err
     assert contents(root) == before
 
@@ -202,16 +205,16 @@ def test_links_of_a_vault_follow_by_the_name_of_the_file(kbx: CommandLine, tmp_p
         "n.md": links,
     }
     root = index_vault(tmp_path / "vault", files, fast=True)
-    assert kbx("--kb", root, "person", "merge", "Bob", "Robert Okafor").code == 0
+    assert kbx("--kb", root, "person", "merge", "Bob", "Robert Okafor", "--yes").code == 0
     assert (root / "n.md").read_text("utf-8") == "# N\n\n[[bob]], [[bob|R]], [[bob#Notes]].\n"
     with KnowledgeBase(root) as kb:
         assert kb.links.check() == ()
 
 
 def test_one_page_is_not_merged_with_itself(kbx: CommandLine, root: Path) -> None:
-    ran = kbx("--kb", root, "person", "merge", "Robert Okafor", "Bobby")
+    ran = kbx("--kb", root, "person", "merge", "Robert Okafor", "Bobby", "--yes")
     assert (ran.code, "both names mean Robert Okafor" in ran.err) == (2, True)
-    assert kbx("--kb", root, "person", "merge", "Bob Okafor", "Platform").code == 4
+    assert kbx("--kb", root, "person", "merge", "Bob Okafor", "Platform", "--yes").code == 4
     (root / "memory/people/linked.md").symlink_to("bob.md")
     assert kbx("--kb", root, "index", "--fast").code == 0
     for names in (("person:linked", "person:bob"), ("person:bob", "person:linked")):
@@ -250,7 +253,7 @@ def test_links_follow_in_every_form(
         fast=True,
     )
     before = contents(root)
-    ran = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor")
+    ran = kbx("--kb", root, "person", "merge", "Bob Okafor", "Robert Okafor", "--yes")
     assert ran.code == 0, ran.err
     expected = text.format(after, "[al](../people/Al%20(Ops).md)")
     assert (root / "memory/notes/n.md").read_bytes().decode() == expected
@@ -278,7 +281,7 @@ def test_fields_and_names_of_both_are_kept_or_reported(kbx: CommandLine, tmp_pat
         },
         fast=True,
     )
-    ran = kbx("--kb", root, "person", "merge", "bob okafor", "Alan Lee")
+    ran = kbx("--kb", root, "person", "merge", "bob okafor", "Alan Lee", "--yes")
     assert ran.code == 0, ran.err
     for lost in ("role 'Engineer' of", "level '4' of", "the comment '# call before ten' of"):
         assert f"{lost} memory/people/robert.md is left out" in ran.err
@@ -292,7 +295,7 @@ def test_fields_and_names_of_both_are_kept_or_reported(kbx: CommandLine, tmp_pat
         for name in ("Alan Lee", "Al", "Robert (Ops)", "Robert", "Bob Okafor"):
             assert kb.entities.resolve(name).path == "memory/people/bob.md"
         assert kb.entities.resolve("Bob Okafor").role == "SRE"
-    assert kbx("--kb", root, "person", "merge", "Cy", "Dee").code == 0
+    assert kbx("--kb", root, "person", "merge", "Cy", "Dee", "--yes").code == 0
     with KnowledgeBase(root) as kb:
         assert kb.entities.resolve("Cy").role == "Head of tea"
         kb.judgments.add("tea", "memory/people/bob.md", 3)

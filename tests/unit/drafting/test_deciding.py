@@ -155,12 +155,23 @@ def test_merge_is_sure_only_if_it_repeats_the_line_and_goes_on(
     assert decide(check(near, text=text)).is_sure is is_sure
 
 
-def test_what_is_said_in_another_format_is_not_joined() -> None:
-    near = match(0.95, text="Grant: 1.4 million SEK")
-    judged = replace(near.known.pair, judged=Judgement("same", 0.99, "in another format"))
-    known = replace(near.known, pair=judged)
-    verdict = decide(check(replace(near, known=known), text="Grant: 1,400,000 SEK"))
-    assert (verdict.state, verdict.proposal.action) == ("near", "skip")
+@pytest.mark.parametrize(
+    ("known", "text", "action"),
+    [
+        ("Grant: 1.4 million SEK", "Grant: 1,400,000 SEK", "skip"),
+        ("Office on the fourth floor", "Sits on the 4th floor, in room 12", "merge"),
+        ("Writes about ovens", "Is writing on ovens of Crete", "merge"),
+        ("Back in spring", "Returns on 3 March 2026", "merge"),
+        ("Office on the fourth floor, room 12", "Sits on the 4th floor", "skip"),
+    ],
+)
+def test_what_is_judged_the_same_is_merged_only_for_a_value_of_its_own(
+    known: str, text: str, action: Action
+) -> None:
+    near = match(0.95, text=known)
+    judged = replace(near.known.pair, judged=Judgement("same", 0.99, "in other words"))
+    verdict = decide(check(replace(near, known=replace(near.known, pair=judged)), text=text))
+    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("near", action, False)
 
 
 def test_given_threshold_replaces_those_of_all_types() -> None:

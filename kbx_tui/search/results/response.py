@@ -76,6 +76,7 @@ class SearchResult:
     matches: tuple[tuple[int, int], ...] = ()
     explain: Mapping[str, Any] | None = None
     is_cut: bool = False
+    line_breaks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

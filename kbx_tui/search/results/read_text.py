@@ -23,16 +23,11 @@ Ranges = Sequence[tuple[int, int]]
 @dataclass(frozen=True, slots=True)
 class ReadText:
     text: str
-    edits: Sequence[tuple[int, int, str]]
-    """Where in the source something else is shown, in order: start, end, and what."""
-
-    def place(self, at: int) -> int:
-        """Return where the character at a place of the source is in `text`."""
-        before = [edit for edit in self.edits if edit[0] < at]
-        return at + sum(len(shown) + start - min(at, end) for start, end, shown in before)
+    places: Sequence[int]
+    """Where in `text` each character of the source is, and its end."""
 
     def ranges(self, ranges: Ranges) -> tuple[tuple[int, int], ...]:
-        both = ((self.place(start), self.place(end)) for start, end in ranges)
+        both = ((self.places[start], self.places[end]) for start, end in ranges)
         return tuple((start, end) for start, end in both if start < end)
 
 
@@ -52,10 +47,11 @@ def as_read(source: str, line_breaks: Sequence[int] = ()) -> ReadText:
         if item := _ITEM.match(source, start):
             box = "" if item[1] is None else "☐ " if item[1] == " " else "☑ "
             edits[start] = item.end(), box or ("· " if start else "")
-    text, kept, end = "", list[tuple[int, int, str]](), 0
-    for start, (stop, shown) in sorted(edits.items()):
-        if start >= end:  # not inside of what is struck out
-            text += source[end:start] + shown
-            kept.append((start, stop, shown))
-            end = stop
-    return ReadText(text + source[end:], kept)
+    text, places = "", list[int]()
+    for start, (end, shown) in [*sorted(edits.items()), (len(source), (len(source) + 1, ""))]:
+        if start >= len(places):  # not inside of what is struck out
+            kept = source[len(places) : start]
+            places += range(len(text), len(text) + len(kept))
+            text += kept + shown
+            places += [len(text)] * (end - start)
+    return ReadText(text, places)

@@ -195,7 +195,7 @@ def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset
     read = as_read(snippet.text, snippet.line_breaks)
     matches = read.ranges(snippet.matches)
     spans = read.ranges(_redacted_spans(snippet, redacted_lines) if redacted_lines else ())
-    breaks = [read.place(at) for at in snippet.line_breaks]
+    breaks = [read.places[at] for at in snippet.line_breaks]
     edges = {edge for span in (*matches, *spans) for edge in span}
     text, place, position = "", {}, 0
     for edge in sorted({*edges, *breaks, len(read.text)}):  # cleaning shifts the spans

@@ -37,13 +37,13 @@ def test_items_of_a_list_begin_with_their_box_or_a_dot() -> None:
     breaks = [source.index(" - [ ]"), source.index(" - [x]")]
     read = as_read(source, breaks)
     assert read.text == "Owns the rota ☐ page budget ☑ handover - not an item"
-    assert [read.text[read.place(at) :][:3] for at in breaks] == [" ☐ ", " ☑ "]
+    assert [read.text[read.places[at] :][:3] for at in breaks] == [" ☐ ", " ☑ "]
     assert as_read("one - two", [3]).text == "one · two"
 
 
 @given(st.text(alphabet="a *_~`[]x-^1\n", max_size=80))
 def test_places_stay_in_order_and_inside(source: str) -> None:
     read = as_read(source, [at for at, letter in enumerate(source) if letter == "\n"])
-    places = [read.place(at) for at in range(len(source) + 1)]
+    places = [read.places[at] for at in range(len(source) + 1)]
     assert places == sorted(places)
     assert places[-1] == len(read.text)

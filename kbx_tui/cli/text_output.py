@@ -22,6 +22,7 @@ from kbx_tui.formatting import (
     stacked_bar,
 )
 from kbx_tui.safe_text import safe_line
+from kbx_tui.search.results.read_text import as_read
 from kbx_tui.search.results.response import kept_entities, mode_details, score_reasons
 from kbx_tui.user_files import editor_command
 
@@ -179,7 +180,8 @@ def result_lines(
     if base:
         place.append(f"{safe_line(base)}  ", ENTITY)
     place.append(path, Style.parse(DIM) + Style(link=address or None))
-    snippet = highlighted(result.snippet, result.matches)
+    read = as_read(result.snippet, result.line_breaks)
+    snippet = highlighted(read.text, read.ranges(result.matches))
     if result.is_cut:
         snippet.append(" …", DIM)
     return [first, place, *_indented(snippet, width, rank_width)]

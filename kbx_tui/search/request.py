@@ -525,7 +525,7 @@ class SearchRequest:
     muted: Sequence[str] = ()
     """Knobs as in `Tuning`, where `threshold` is `entity_threshold`, and `hotness`
     `hotness_weight`. None or nothing keeps the configured value."""
-    sort: str = "score"
+    sort: str | None = None
     """`date` lists the best 50 newest first (`in_order`), `score` the best first. See `order`."""
     feedback: float | None = None
     """Weight of pseudo-relevance feedback, 0..1; 0 turns it off."""
@@ -570,7 +570,7 @@ class SearchRequest:
             raise OutOfRange(f"age_half_life must be within 0..1000000, got {self.age_half_life}")
         if self.preset not in (None, *_PRESETS):
             raise ConfigError(f"preset must be {' or '.join(_PRESETS)}, got {self.preset!r}")
-        if self.sort not in _SORTS:
+        if self.sort not in (None, *_SORTS):
             raise ConfigError(f"sort must be {' or '.join(_SORTS)}, got {self.sort!r}")
         if self.dates not in (None, *_DATES):
             raise ConfigError(f"dates must be one of {', '.join(_DATES)}, got {self.dates!r}")
@@ -586,8 +586,8 @@ class SearchRequest:
 
     @property
     def order(self) -> str:
-        """`sort`, or `date` where the query asks for the newest first."""
-        return "date" if any(self.typed.values("newest first")) else self.sort
+        """`sort`, else `date` where the query asks for the newest first."""
+        return self.sort or ("date" if any(self.typed.values("newest first")) else "score")
 
     @property
     def all_types(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from kbx_tui.api.several_bases import OwnedResult, SeveralResponse
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent, format_score, mode_name
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import Tuning
+from kbx_tui.search.results.read_text import as_read
 from kbx_tui.search.results.response import (
     PassOneEntity,
     ScoreReasons,
@@ -242,8 +243,9 @@ def _parts(reasons: ScoreReasons | None) -> Markup:
 
 def _passage(result: SearchResult) -> Markup:
     """Return the passage with the words of the query marked."""
-    text, pieces, position = result.snippet, list[str](), 0
-    for start, end in result.matches:
+    read = as_read(result.snippet, result.line_breaks)
+    text, pieces, position = read.text, list[str](), 0
+    for start, end in read.ranges(result.matches):
         pieces += [text[position:start], element("mark", text[start:end])]
         position = end
     pieces.append(text[position:])

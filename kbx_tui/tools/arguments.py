@@ -210,8 +210,8 @@ class KbxSearch(Arguments):
         None, description="Weight of how often and recently a document was opened, 0 by default."
     )
     rerank: bool = Field(True, description="False leaves out the reranker of kbx.toml, if any.")
-    sort: Literal["score", "date"] = Field(
-        "score", description="date lists the best 50 results newest first."
+    sort: Literal["score", "date"] | None = Field(
+        None, description="date lists the best 50 results newest first."
     )
     pinned: Names = Field(
         [], alias="pin", description="Entities that count whatever their score: name, alias or id."

@@ -22,6 +22,7 @@ from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.results.read_text import as_read
 from kbx_tui.tui.base_session import CLOSE_SECONDS
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings
@@ -356,7 +357,8 @@ class OwnedList(RowsView["OwnedResult"]):
         own, result = self.rows[row], self.rows[row].result
         if part:
             indent = Span(" " * (11 + self._name_width))
-            return fit_line((indent, *highlight(result.snippet, result.matches)), width - 1)
+            read = as_read(result.snippet, result.line_breaks)
+            return fit_line((indent, *highlight(read.text, read.ranges(result.matches))), width - 1)
         date = f" {fit(safe_line(result.date[:10]), 10)}" if width >= DATED else ""
         exact = " =" if own.is_known_item else ""
         head = f"{row + 1:>3} "

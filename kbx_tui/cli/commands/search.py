@@ -74,9 +74,7 @@ STDOUT = "-"
     options.complete_entity,
 )
 @options.count_option("--limit", 10, "Maximum number of results.")
-@options.choice(
-    "--sort", ["score", "date"], "date lists the best 50 results newest first.", default="score"
-)
+@options.choice("--sort", ["score", "date"], "date lists the best 50 results newest first.")
 @options.list_option(
     "--pin pinned NAME,...",
     "Entities that count whatever their score: name, alias or id.",

@@ -57,6 +57,7 @@ from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, TYPO_WEIGHT, NameM
 from kbx_tui.search.query.query_words import (
     ARTICLES,
     ASKING_AFTER,
+    FOR_MEETINGS,
     FUNCTION_WORDS,
     NAMES_THAT_ARE_WORDS,
     OF_AGENTS,
@@ -193,8 +194,9 @@ class QueryNames:
     def _is_meant(self, index: int, name: IndexedName) -> bool:
         query, priors, kind = self.query, self._priors, self._types[name.entity]
         word = query.words[index]
-        if kind in (query.before(index), query.after(index + 1)):
-            return True  # `team platform`, `the platform team`
+        beside = query.before(index), query.after(index + 1)
+        if kind in beside or (kind == "team" and not FOR_MEETINGS.isdisjoint(beside)):
+            return True  # `team platform`, `the platform team`, `last platform meeting`
         if kind == "project" and query.is_asked_for_state(index):
             return True
         if query.is_compound(index, 1):

@@ -55,10 +55,6 @@ TYPO_WEIGHT = 0.9
 
 Span = tuple[int, int]
 
-_WISH = re.compile(
-    r"what\s+(?:do|does|did)\s+(?:the\s+)?(?:want|prefer|need|wish\s+for)", re.IGNORECASE
-)
-"""Matches a query for someone's wishes, without the name."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 
@@ -164,18 +160,15 @@ class NamedQuery:
 
     @property
     def asked_for(self) -> tuple[int, ...]:
-        """Indices of the entities whose name is the whole query, `who is Ada?`, or whose wishes it
-        asks for: `what does Ada want?`.
-
-        Several where they share the name.
+        """Indices of the entities whose name is the whole query, `who is Ada?`: several that share
+        it.
         """
         start, end = self._subject()
         entities = []
         for match, kind in zip(self.matches, self.kinds, strict=True):
             shared = match.signal.ambiguous and match.signal.score > HINT
             rest = (self.text[start : match.start] + self.text[match.end : end]).strip()
-            is_all = rest.casefold() in ("", kind) or _WISH.fullmatch(rest)
-            if (match.named or shared) and is_all:
+            if (match.named or shared) and rest.casefold() in ("", kind):
                 entities.append(match.entity)
         return tuple(entities)
 

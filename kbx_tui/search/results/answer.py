@@ -62,6 +62,7 @@ def answer(
             snippet=snippet.text,
             line=snippet.line_start,
             matches=snippet.matches,
+            line_breaks=snippet.line_breaks,
             explain=_explanation(ranking, ranked, snippet) if with_explain else None,
             is_cut=snippet.is_cut,
         )

@@ -76,6 +76,7 @@ class SearchResult:
     matches: tuple[tuple[int, int], ...] = ()
     explain: Mapping[str, Any] | None = None
     is_cut: bool = False
+    line_breaks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +251,8 @@ def _document_parts(explanation: Mapping[str, Any], *, fast: bool) -> list[tuple
     ]
     if words and not terms:
         terms = ["in its title or frontmatter"]
+    elif terms and not words:  # `call` without `on call`, or a word that only asks
+        terms = ["not counted here"]
     cosine = explanation["cosine"]
     similarity = "not used" if fast else "no vector yet"
     if cosine is not None:

@@ -29,6 +29,7 @@ from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.languages import FUNCTION_WORDS as LISTED_WORDS
+from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.turns import Turn
 from kbx_tui.search.query.query_terms import query_terms, without_request
 from kbx_tui.search.query.query_words import FOR_MEETINGS, FUNCTION_WORDS, REQUEST_WORDS, SAYING
@@ -543,4 +544,4 @@ def _heading_above(text: str, headings: Sequence[Heading], offset: int) -> str:
     if index < 0:
         return ""
     start, end, level = headings[index]
-    return text[start + level : end].rstrip("#").strip(" \t")
+    return strip_markup(text[start + level : end].rstrip("#").strip(" \t"))

@@ -43,7 +43,10 @@ AGE_WEIGHT = 0.1
 
 _MEETING, _DECISION = (
     re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")
-    for words in ("meetings?|minutes", "decisions?")
+    for words in (
+        "meetings?|minutes|all[ -]hands|stand-?ups?|retrospective|debrief|kick-?off",
+        "decisions?",
+    )
 )
 SEVERAL = 2
 """Attendees of a meeting: a note has one author."""
@@ -147,7 +150,7 @@ def asked_kind(
     is_for_news = bool(named.news_of)
     if named.asks_for_news and not for_time:
         oldest = OLDEST_NEWS if named.names_only or is_for_news else OLDEST
-        if is_for_news and "new" in _folded(query):
+        if oldest == OLDEST_NEWS and not _folded(query).isdisjoint(("new", "meeting", "meetings")):
             oldest = OLDEST_NEW
         factors = factors * (1.0 - (1.0 - oldest) * kinds.age[rows])
         newest = f"the newest {name}".rstrip()

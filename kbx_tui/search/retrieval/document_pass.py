@@ -20,6 +20,7 @@ https://doi.org/10.1016/S0022-0000(03)00026-6.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -60,6 +61,7 @@ from kbx_tui.search.query.query_terms import (
     lexical_weight,
     searched_terms,
 )
+from kbx_tui.search.query.query_words import asks_for_topic
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.asked_kind import asks_for_people
@@ -83,12 +85,16 @@ class DocumentPass:
                 if single:
                     rarest_first = sorted(single, key=words.idf, reverse=True)
                     texts = np.sort(words.rows_holding_all(rarest_first))
-                    rows = highest(bm25[0], texts, TITLES_READ).tolist()
+                    rows = highest(bm25[0], texts, TEXTS_READ).tolist()
                     rows = [row for row in rows if words.language_of(row) == language]
                     for row, share in titles_holding(
                         generation.snapshot.titles, rows, single, language
                     ):
                         bm25[0][row] += TITLE_BONUS * share
+        phrase = _STATE.search(named.document_query)
+        if phrase and asks_for_topic([fold(phrase[2])]):
+            for scores in bm25:
+                scores[self._lacking(phrase[1], scores)] = 0.0
         self._searched_terms = terms[-1]
         self.bm25: Mapping[str, Scores] = dict(zip(variants, map(frozen, bm25), strict=True))
         """BM25 of every document of the base for each query variant, shape (documents,)."""
@@ -96,6 +102,18 @@ class DocumentPass:
             query: 1.0 if fast else lexical_weight(query, names_someone=bool(named.spans))
             for query in variants
         }
+
+    def _lacking(self, phrase: str, scores: Scores) -> Rows:
+        """Return which of the best rows lack the words of a phrase one after the other.
+
+        None if all of those read lack it.
+        """
+        generation, words = self._generation, r"[\s-]+".join(map(re.escape, phrase.split()))
+        written = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+        rows = highest(scores, np.flatnonzero(scores > 0.0), TEXTS_READ)
+        bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows.tolist()])
+        lacking = rows[[written.search(body) is None for body, _ in bodies]]
+        return lacking[: 0 if len(lacking) == len(rows) else None]
 
     def scoring(self, scoped: ScopedDocuments, propagation_share: float) -> Scoring:
         documents = self._generation.scored_documents(scoped, propagation_share)
@@ -123,8 +141,16 @@ class DocumentPass:
         )
 
 
-TITLES_READ = 50
-"""Documents with all words of a query whose titles are read, those with the highest BM25."""
+TEXTS_READ = 50
+"""Documents with the words of a query whose titles or texts are read, those with the highest
+BM25."""
+_STATE = re.compile(
+    r"\b(?:am|are|be|been|is|was|were)\s(?:(?:he|i|it|she|they|we|you)\s)?"
+    r"((?:at|in|off|on|under)\s(\w+))",
+    re.IGNORECASE,
+)
+"""Matches `is on call` and `were we off air`: the index holds no preposition, and `call` says
+something else."""
 
 
 def titles_holding(

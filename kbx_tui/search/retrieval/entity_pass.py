@@ -169,7 +169,9 @@ class RoleIndex:
         self._words: dict[int, int] = {}
 
     def holders_asked_for(self, query: str) -> list[int]:
-        holders = map(self._holders, self._asked_for(query))
+        words = folded_words(query)
+        asked = self._asked_for(_who_is_asked_for(words) or " ".join(words))
+        holders = map(self._holders, asked)
         return sorted(chain.from_iterable(each[:MOST_HOLDERS].tolist() for each in holders))
 
     def matching(self, query: str) -> Mapping[int, float]:
@@ -180,7 +182,7 @@ class RoleIndex:
             counts.update(self._names.stems.find(key_hash(each)))
         if not counts:
             return {}
-        asked = self._asked_for(query)
+        asked = self._asked_for(_who_is_asked_for(folded_words(query)))
         return {text: self._score(text, matched, asked) for text, matched in sorted(counts.items())}
 
     def _score(self, text: int, matched: int, asked: Sequence[int]) -> float:
@@ -224,8 +226,7 @@ class RoleIndex:
                     signals[code] = Signal(kind, score, column.values[code])
                 yield number, signals[code]
 
-    def _asked_for(self, query: str) -> list[int]:
-        asked = _who_is_asked_for(folded_words(query))
+    def _asked_for(self, asked: str) -> list[int]:
         return [
             text
             for role in {asked, asked.removesuffix("s")} - {""}

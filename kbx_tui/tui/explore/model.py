@@ -195,7 +195,7 @@ class ExploreModel:
         return f"{preset} ranking: {PRESET_HELP[preset]}"
 
     def next_sort(self) -> str:
-        sort = "date" if self.state.sort == "score" else "score"
+        sort = "date" if self.state.request().order == "score" else "score"
         self.update(sort=sort)
         return f"results are sorted by {sort} now" if self.displayed.view is None else ""
 

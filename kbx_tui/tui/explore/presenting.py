@@ -33,6 +33,7 @@ from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results import answer
+from kbx_tui.search.results.read_text import as_read
 from kbx_tui.search.results.response import TYPED_EXACTLY, Snippet
 from kbx_tui.tui.explore import view
 from kbx_tui.tui.explore.search_state import SearchState
@@ -188,18 +189,24 @@ def next_change_note(below: float | None, above: float | None, value: float) -> 
 
 
 def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset()) -> Snippet:
-    """Return a snippet without control characters; `redacted_lines` are lines of its file."""
-    spans = _redacted_spans(snippet, redacted_lines) if redacted_lines else []
-    edges = {edge for span in (*snippet.matches, *spans) for edge in span}
+    """Return a snippet as it reads, without control characters; `redacted_lines` are lines of its
+    file.
+    """
+    read = as_read(snippet.text, snippet.line_breaks)
+    matches = read.ranges(snippet.matches)
+    spans = read.ranges(_redacted_spans(snippet, redacted_lines) if redacted_lines else ())
+    breaks = [read.places[at] for at in snippet.line_breaks]
+    edges = {edge for span in (*matches, *spans) for edge in span}
     text, place, position = "", {}, 0
-    for edge in sorted({*edges, len(snippet.text)}):  # piece by piece: cleaning shifts the spans
-        text += safe_line(snippet.text[position:edge])
+    for edge in sorted({*edges, *breaks, len(read.text)}):  # cleaning shifts the spans
+        text += safe_line(read.text[position:edge])
         place[edge] = len(text)
         position = edge
     return replace(
         snippet,
         text=text,
-        matches=tuple((place[start], place[end]) for start, end in snippet.matches),
+        matches=tuple((place[start], place[end]) for start, end in matches),
+        line_breaks=tuple(place[at] for at in breaks),
         heading=safe_line(snippet.heading),
         terms=tuple((safe_line(term), count) for term, count in snippet.terms),
         redacted=tuple((place[start], place[end]) for start, end in spans),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual import events, getters
@@ -278,40 +277,6 @@ def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
     return {result.path: result.rank for result in results}
 
 
-STRUCK = re.compile(r"~~(?=\S)[^~]+(?<=\S)~~ ?|~~")
-
-
-def without_strikes(snippet: Snippet) -> Snippet:
-    """Return a snippet without what is struck out in it, which no longer holds.
-
-    One that has little else keeps the words, without the signs.
-    """
-    gaps = [match.span() for match in STRUCK.finditer(snippet.text)]
-    if not gaps:
-        return snippet
-    kept = len(snippet.text) - sum(end - start for start, end in gaps)
-    if kept * 2 < len(snippet.text):
-        gaps = [match.span() for match in re.finditer("~~", snippet.text)]
-
-    def moved(at: int) -> int:
-        return at - sum(min(at, end) - start for start, end in gaps if start < at)
-
-    def ranges(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-        both = ((moved(start), moved(end)) for start, end in pairs)
-        return tuple((start, end) for start, end in both if start < end)
-
-    edges = [0, *(edge for gap in gaps for edge in gap), len(snippet.text)]
-    parts = zip(edges[::2], edges[1::2], strict=True)
-    return replace(
-        snippet,
-        text="".join(snippet.text[start:end] for start, end in parts),
-        matches=ranges(snippet.matches),
-        redacted=ranges(snippet.redacted),
-        line_breaks=tuple(sorted({moved(at) for at in snippet.line_breaks})),
-    )
-
-
-LIST_MARK = re.compile(r"[-*+•]\s+")
 FEW_WORDS = 12
 """Characters before the first word asked for, in a passage cut inside a sentence."""
 
@@ -321,15 +286,8 @@ def passage_lines(snippet: Snippet, width: int, most: int, heading: str = "") ->
 
     What does not fit is left out after a sentence, or else around the words asked for.
     """
-    snippet = without_strikes(snippet)
-    text = snippet.text
-    for at in snippet.line_breaks:  # an item of a list in the middle of a line
-        if LIST_MARK.match(text, at + 1):
-            text = f"{text[: at + 1]}·{text[at + 2 :]}"
-    mark = LIST_MARK.match(text)
-    lead, begin = f"{heading} › " if heading else "", mark.end() if mark else 0
-    line = (Span(lead, "text"), *slice_line(snippet_line(replace(snippet, text=text)), begin))
-    text, moved = lead + text[begin:], len(lead) - begin
+    lead = f"{heading} › " if heading else ""
+    line, text, moved = (Span(lead, "text"), *snippet_line(snippet)), lead + snippet.text, len(lead)
     matches = [(start + moved, end + moved) for start, end in snippet.matches]
     breaks = [at + moved for at in snippet.line_breaks]
     start, is_inside = _passage_start(text, matches, width * most)

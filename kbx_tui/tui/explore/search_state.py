@@ -39,7 +39,8 @@ class SearchState:
     query: str = ""
     path: str = ""
     mode: Mode = "two-pass"
-    sort: Sort = "score"
+    sort: Sort | None = None
+    """None as the query asks, by score unless it says `newest first`."""
     preset: Preset = "default"
     """Whose formula ranks: `seed` is that of the two-pass proposal."""
     alpha: float = 0.5
@@ -93,7 +94,8 @@ class SearchState:
         )
 
     def for_another_query(self, defaults: SearchState) -> SearchState:
-        return replace(self, **{name: getattr(defaults, name) for name in FOR_ONE_QUERY})
+        fresh = {name: getattr(defaults, name) for name in FOR_ONE_QUERY}
+        return replace(self, sort=None if self.sort == "score" else self.sort, **fresh)
 
     def extra_words(self, defaults: SearchState) -> str:
         """Return settings that no pane shows, without `defaults`: `only note · from 2026-03-10`."""

@@ -429,5 +429,7 @@ def test_newest_first_in_words_sorts_all_results_and_leaves_none_out(kb: Knowled
         found = kb.search(query, limit=50)
         assert [each.path for each in found.results] == [each.path for each in wanted.results]
         assert found.meta.typed_filters == ("newest first",)
+        by_score = kb.search(query, limit=50, sort="score").results
+        assert by_score == kb.search("ferry", limit=50).results
     nothing = kb.search("ferry newest first tag:nothing").meta.notes
     assert "no document matches tag:nothing; omit or change one of them" in nothing

@@ -150,6 +150,10 @@ async def test_s_toggles_sorting_the_best_results_by_date(demo: Path) -> None:
         await driver.press("s")
         await driver.until(lambda: driver.paths == best)
         assert driver.watched.calls["retrieve"] == 1
+        await driver.ask("rehearsal newest first")  # another query is sorted as it asks
+        await driver.until_shown(ResultList, "newest first")
+        await driver.press("down", "s")
+        await driver.until(lambda: driver.view.order == "")
 
 
 async def test_ranking_of_the_seed_retrieves_again_and_is_undone(demo: Path) -> None:

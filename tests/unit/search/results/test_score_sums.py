@@ -80,6 +80,8 @@ def test_word_score_without_matches_in_the_text_names_title_and_frontmatter() ->
         {**EXPLANATION, "matched_terms": [], "lexical_score": 0.0}
     ).lines()[1]
     assert "title" not in document_line
+    document_line = score_reasons({**EXPLANATION, "lexical_score": 0.0}).lines()[1]
+    assert "words (not counted here) +" in document_line
 
 
 def test_exact_match_is_explained_first() -> None:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +16,8 @@ from kbx_tui.tui.explore.entities import (
     reasons,
     score_text,
 )
-from kbx_tui.tui.explore.result_list import passage_lines, result_line, without_strikes
+from kbx_tui.tui.explore.presenting import present_snippet
+from kbx_tui.tui.explore.result_list import passage_lines, result_line
 from kbx_tui.tui.explore.view import EntityRow, ResultRow
 from kbx_tui.tui.explore.why_pane import weight_text
 
@@ -99,7 +99,7 @@ def test_a_weight_of_many_digits_is_shown_in_full(weight: float) -> None:
 
 def passage(text: str, *words: str, width: int = 40, most: int = 3) -> list[str]:
     matches = tuple((text.index(word), text.index(word) + len(word)) for word in words)
-    snippet = Snippet(text, matches, "", 1, 1, ())
+    snippet = present_snippet(Snippet(text, matches, "", 1, 1, ()))
     return ["".join(span.text for span in line) for line in passage_lines(snippet, width, most)]
 
 
@@ -112,7 +112,7 @@ def test_a_passage_ends_with_a_sentence() -> None:
 
 
 def test_the_heading_of_a_passage_stands_apart() -> None:
-    snippet = Snippet("- Ring the harbour.", ((2, 6),), "Follow-ups", 1, 1, ())
+    snippet = present_snippet(Snippet("- Ring the harbour.", ((2, 6),), "Follow-ups", 1, 1, ()))
     (line,) = passage_lines(snippet, 40, 3, "Follow-ups")
     looks = [(span.text, span.look) for span in line if span.text]
     assert looks == [("Follow-ups › ", "text"), ("Ring", "strong"), (" the harbour.", "dim")]
@@ -130,24 +130,6 @@ def test_a_passage_fits(text: str, width: int, most: int) -> None:
     lines = passage_lines(snippet, width, most)
     assert len(lines) <= most
     assert all(width_of(line) <= width for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown", "matched"),
-    [
-        ("Leads payroll. ~~Prefers email~~ Prefers Slack.", "Leads payroll. Prefers Slack.", 33),
-        ("~~Prefers email over Slack~~", "Prefers email over Slack", 2),
-        ("about ~~ 5 ferries", "about  5 ferries", 0),
-    ],
-)
-def test_a_passage_leaves_out_struck_text_unless_it_is_all(
-    text: str, shown: str, matched: int
-) -> None:
-    word = text[matched:].split()[0]
-    snippet = Snippet(text, ((matched, matched + len(word)),), "", 1, 1, ())
-    plain = without_strikes(snippet)
-    assert plain.text == shown
-    assert [plain.text[start:end] for start, end in plain.matches] == [word]
 
 
 def test_the_first_reason_of_an_entity_is_whole() -> None:

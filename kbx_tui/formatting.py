@@ -132,8 +132,8 @@ def stacked_bar(
 ) -> tuple[str, str, str]:
     """Return the parts of a score as bars that fill `width` cells at score 1.
 
-    They differ in height, so that they are told apart without colours, and those of adjacent rows
-    do not merge.
+    They differ in height, which shows the parts without colours, and bars of adjacent rows do not
+    merge.
     """
     total = min(round((document + entity + reranker) * width), width)
     first = min(round(document * width), total)

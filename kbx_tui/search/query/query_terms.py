@@ -55,6 +55,8 @@ TYPO_WEIGHT = 0.9
 
 Span = tuple[int, int]
 
+_WISH = re.compile(r"what\s+(?:do|does)\s+(?:the\s+)?(?:want|prefer|need|like)", re.IGNORECASE)
+"""Matches a query for what someone wants, without the name. What they wanted, a meeting says."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 
@@ -160,15 +162,16 @@ class NamedQuery:
 
     @property
     def asked_for(self) -> tuple[int, ...]:
-        """Indices of the entities whose name is the whole query, `who is Ada?`: several that share
-        it.
+        """Indices of the entities whose name is the whole query, `who is Ada?`, or of which it asks
+        what they want, `what does Ada prefer?`: several that share the name.
         """
         start, end = self._subject()
         entities = []
         for match, kind in zip(self.matches, self.kinds, strict=True):
             shared = match.signal.ambiguous and match.signal.score > HINT
             rest = (self.text[start : match.start] + self.text[match.end : end]).strip()
-            if (match.named or shared) and rest.casefold() in ("", kind):
+            is_all = rest.casefold() in ("", kind) or _WISH.fullmatch(rest)
+            if (match.named or shared) and is_all:
                 entities.append(match.entity)
         return tuple(entities)
 

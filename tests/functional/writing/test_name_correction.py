@@ -80,7 +80,7 @@ def test_a_name_is_corrected_in_texts_and_undone_byte_by_byte(base: Path, kbx: C
     shown = kbx("--kb", base, "person", "correct", "Karen Veal", "Karin Wiel", "--dry-run")
     assert "+**Karin Wiel:** The crane is mine" in shown.out
     assert contents(base) == before
-    ran = kbx("--kb", base, "person", "correct", "Karen  Veal", "Karin Wiel", "--json")
+    ran = kbx("--kb", base, "person", "correct", "Karen  Veal", "Karin Wiel", "--yes", "--json")
     assert ran.json["written"]
     after = contents(base)
     assert after["meetings/crane-review.md"].decode() == CORRECTED
@@ -125,7 +125,7 @@ def test_an_unclear_correction_is_refused_in_a_sentence(
     base: Path, kbx: CommandLine, wrong: str, right: str, code: int, reason: str
 ) -> None:
     before = contents(base)
-    ran = kbx("--kb", base, "person", "correct", wrong, right)
+    ran = kbx("--kb", base, "person", "correct", wrong, right, "--yes")
     assert (ran.code, reason in ran.err) == (code, True)
     assert contents(base) == before
 
@@ -134,7 +134,7 @@ def test_a_page_whose_links_need_the_wrong_name_stays(base: Path, kbx: CommandLi
     (base / "notes/call.md").write_text("# Call with Karen Veal\n\n## About Karen Veal\n")
     (base / "notes/see.md").write_text("# See\n\n[[Call with Karen Veal]]\n")
     (base / "notes/part.md").write_text("# Part\n\n## By Karen Veal\n\n[[#By Karen Veal]]\n")
-    ran = kbx("--kb", base, "person", "correct", "Karen Veal", "Karin Wiel", "--json")
+    ran = kbx("--kb", base, "person", "correct", "Karen Veal", "Karin Wiel", "--yes", "--json")
     after = contents(base)
     assert after["notes/call.md"].startswith(b"# Call with Karen Veal\n")
     assert b"## By Karen Veal" in after["notes/part.md"]
@@ -149,7 +149,7 @@ def test_other_encodings_and_unreadable_pages_keep_their_bytes(
     (base / "notes/wide.md").write_bytes(wide)
     broken = b"# Note\n\nby Karen Veal \xff\xfe and more of it, all plain\n"
     (base / "notes/broken.md").write_bytes(broken)
-    kbx("--kb", base, "person", "correct", "Karen Veal", "Karin Wiel")
+    kbx("--kb", base, "person", "correct", "Karen Veal", "Karin Wiel", "--yes")
     after = contents(base)
     assert after["notes/wide.md"] == wide.replace(
         "Karen Veal".encode("utf-16-le"), "Karin Wiel".encode("utf-16-le")
@@ -159,5 +159,12 @@ def test_other_encodings_and_unreadable_pages_keep_their_bytes(
 
 def test_what_is_right_already_is_not_written_twice(base: Path, kbx: CommandLine) -> None:
     (base / "notes/crane.md").write_text("# Crane\n\nJo Lund, and Jo Lund Berg.\n")
-    kbx("--kb", base, "person", "correct", "Jo Lund", "Jo Lund Berg")
+    kbx("--kb", base, "person", "correct", "Jo Lund", "Jo Lund Berg", "--yes")
     assert b"Jo Lund Berg, and Jo Lund Berg." in contents(base)["notes/crane.md"]
+
+
+def test_nothing_is_written_without_a_terminal_or_consent(base: Path, kbx: CommandLine) -> None:
+    before = contents(base)
+    ran = kbx("--kb", base, "person", "correct", "Karen Veal", "Karin Wiel")
+    assert (ran.code, contents(base)) == (9, before)
+    assert "say --yes" in ran.err

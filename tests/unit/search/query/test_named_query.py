@@ -82,6 +82,9 @@ def test_subject_is_the_query_without_its_phrasing(query: str, subject: str) -> 
         ("what is the night ferry?", [3]),
         ("“Ada Stone”,", [0]),
         ("Adda Stone", [0]),  # a misspelt name
+        ("what does Ada want?", [0]),  # their own page holds what they want
+        ("what does Ada want from the tide?", []),
+        ("what did Ada want?", []),  # a meeting may hold it
         ("team of Harbour Crew", []),
         ("about will", []),
         ("what did Ada say?", []),

@@ -469,8 +469,9 @@ def _cut(
         and place[b - 1 - begin] < len(shown)
         and not any(first <= a < last for first, last in left_out)
     ]
-    breaks = tuple(place[found.start()] for found in _LINE_BREAK.finditer(raw, 0, len(place)))
-    return shown, spans, breaks, (begin, max(begin, end - 1))
+    breaks = (place[found.start()] for found in _LINE_BREAK.finditer(raw, 0, len(place)))
+    inside = tuple(at for at in breaks if at < len(shown))
+    return shown, spans, inside, (begin, max(begin, end - 1))
 
 
 def _ends(text: str) -> bool:

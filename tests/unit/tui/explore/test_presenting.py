@@ -8,6 +8,7 @@ from kbx_tui.api.documents import DocumentView
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.search.results.response import Snippet
+from kbx_tui.search.results.snippets import PassageSource
 from kbx_tui.tui.explore.presenting import next_change_note, present, present_snippet
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.reading.documents import present_document
@@ -71,3 +72,13 @@ def test_snippet_matches_move_when_control_characters_are_removed() -> None:
     ((start, end),) = shown.matches
     assert shown.text[start:end] == "migration"
     assert "\x1b" not in shown.text + shown.heading
+
+
+@pytest.mark.parametrize("length", range(195, 206))
+def test_a_passage_that_is_cut_near_the_end_of_a_line_is_shown(length: int) -> None:
+    words = ("ferry " * 40)[: length - 1].rstrip().ljust(length - 1, "s")
+    for end in ("", " ", "."):
+        body = f"{words}{end}\nThe next line. {'It goes on. ' * 20}"
+        snippet = PassageSource(body, 1, "ferry").snippet()
+        assert all(at < len(snippet.text) for at in snippet.line_breaks)
+        assert present_snippet(snippet).text.startswith("ferry ferry")

@@ -192,6 +192,8 @@ async def read_packet(reader: asyncio.StreamReader) -> Packet | None:
         return None
 
 
+FIRST_SECONDS = 20.0
+"""Time for the fork server to load the program and answer."""
 MESSAGE_BYTES = 65_536
 KILLED = -int(signal.SIGKILL)
 
@@ -260,8 +262,8 @@ class ForkServer:
         theirs = [other.fileno() for _, other in pairs]
         try:
             socket.send_fds(self._control, [json.dumps(request).encode()], theirs)
-            await started  # until it is forked, or the fork server has ended
-        except (OSError, asyncio.CancelledError) as error:
+            await asyncio.wait_for(started, FIRST_SECONDS)
+        except (OSError, asyncio.CancelledError) as error:  # OSError includes TimeoutError
             for ours, _ in pairs:
                 ours.close()  # ends a process that starts too late
             if isinstance(error, asyncio.CancelledError):

@@ -8,6 +8,8 @@ such as `{"index": [{...}]}` with the fields of `IndexState`.
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
 import json
 import os
 import secrets
@@ -17,6 +19,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from aiohttp import WSMsgType, web
@@ -211,6 +215,7 @@ class WebApp:
     def __init__(self, server: WebServer) -> None:
         self._server, self._limits = server, server.limits
         self._rules, self._path = server.listening.rules, server.listening.path
+        self._files = read_page_files()
         secure = "__Secure-" if self._rules.scheme == "https" else ""
         self._cookie = f"{secure}kbx-{secrets.token_hex(4)}"
         """A unique name, because browsers send cookies to all ports of a host."""
@@ -257,7 +262,7 @@ class WebApp:
         is_known = self._visitor(request) is not None
         name = "app.html" if is_known else "entry.html"
         nonce = secrets.token_urlsafe(16)
-        body = PAGE_FILES[name].read_bytes().replace(b"{nonce}", nonce.encode())
+        body = self._files[name].body.replace(b"{nonce}", nonce.encode())
         headers = {
             "Content-Security-Policy": PAGE_POLICY.format(nonce=nonce),
             "Cache-Control": "no-store",
@@ -287,15 +292,17 @@ class WebApp:
         )
         return answer
 
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        file = PAGE_FILES.get(request.match_info["name"])
-        if file is None or file.suffix == ".html":
+    async def _file(self, request: web.Request) -> web.Response:
+        file = self._files.get(request.match_info["name"])
+        if file is None or file.content_type == "text/html":
             raise web.HTTPNotFound
-        answer = web.FileResponse(file, headers={"Cache-Control": "no-cache"})
-        answer.content_type = TYPES[file.suffix]
-        if file.suffix != ".woff2":  # which would not become smaller
-            answer.enable_compression()
-        return answer
+        headers = {"Cache-Control": "no-cache", "ETag": f'"{file.etag}"', "Vary": "Accept-Encoding"}
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        body = file.body
+        if file.compressed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
+            body, headers["Content-Encoding"] = file.compressed, "gzip"
+        return web.Response(body=body, content_type=file.content_type, headers=headers)
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         visitor = self._visitor(request)
@@ -362,17 +369,40 @@ def _sentence(status: int, text: str) -> web.Response:
 
 
 TYPES = {
-    ".css": "text/css",
-    ".html": "text/html",
-    ".js": "text/javascript",
-    ".mjs": "text/javascript",
-    ".svg": "image/svg+xml",
-    ".woff2": "font/woff2",
+    "css": "text/css",
+    "html": "text/html",
+    "js": "text/javascript",
+    "mjs": "text/javascript",
+    "svg": "image/svg+xml",
+    "woff2": "font/woff2",
 }
-PAGE = Path(__file__).with_name("page")
-PAGE_FILES = {
-    file.name: file
-    for folder in (PAGE, PAGE / "vendor")
-    for file in folder.iterdir()
-    if file.suffix in TYPES
-}
+COMPRESSED = frozenset(("css", "js", "mjs"))
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    body: bytes
+    compressed: bytes | None
+    """The body compressed with gzip; None for types that would not become smaller."""
+    content_type: str
+    etag: str
+
+
+def read_page_files() -> dict[str, PageFile]:
+    folder = files("kbx_tui.web").joinpath("page")
+    return {
+        file.name: _read(file)
+        for part in (folder, folder.joinpath("vendor"))
+        for file in part.iterdir()
+        if _suffix(file) in TYPES
+    }
+
+
+def _read(file: Traversable) -> PageFile:
+    body = file.read_bytes()
+    compressed = gzip.compress(body, mtime=0) if _suffix(file) in COMPRESSED else None
+    return PageFile(body, compressed, TYPES[_suffix(file)], hashlib.sha256(body).hexdigest()[:32])
+
+
+def _suffix(file: Traversable) -> str:
+    return file.name.rpartition(".")[2]

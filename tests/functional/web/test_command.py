@@ -204,10 +204,11 @@ async def test_everything_is_below_the_path_that_a_proxy_serves(state_folder: Pa
 
 
 def test_only_the_page_knows_its_files() -> None:
-    from kbx_tui.web.serving import PAGE_FILES
+    from kbx_tui.web.serving import read_page_files
 
-    assert {"app.html", "entry.html", "app.js", "xterm.mjs", "mono.woff2"} <= PAGE_FILES.keys()
-    for name, file in PAGE_FILES.items():
-        text = file.read_text("utf-8", "replace")
+    files = read_page_files()
+    assert {"app.html", "entry.html", "app.js", "xterm.mjs", "mono.woff2"} <= files.keys()
+    for name, file in files.items():
+        text = file.body.decode("utf-8", "replace")
         if not name.startswith(("xterm", "addon", "icon", "mono")):
             assert not re.search(r"https?://", text), name

@@ -187,8 +187,8 @@ def _from_digits(match: re.Match[str]) -> Quantity | None:
 def _from_words(match: re.Match[str]) -> Quantity | None:
     word, unit = match["word"].lower(), (match["unit"] or "").lower()
     if word in _ORDINALS:
-        if word == "second" and not unit:
-            return None
+        if word in ("first", "second") and not unit:
+            return None  # `tried on a ferry first`, `for a second`
         rank = Decimal(_ORDINALS[word])
         return Quantity(rank, Decimal(1), "ordinal", match["word"], *match.span("word"))
     value, end = Decimal(NUMBER_WORDS[word]), match.end("word")

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.fields import page_name, property_key
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import ENGLISH, stem
@@ -54,7 +53,7 @@ _MEMBERS = _stems(("member", "people", "staff", "teammate", "colleague"))
 
 
 def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterator[tuple[int, str]]:
-    """Yield the rows of the pages that answer, each with what the query asks for: `its role`."""
+    """Yield the rows of the pages that answer, each with what the query asks for: `their role`."""
     snapshot = generation.snapshot
     matches = [match for match in named.matches if match.named] or [
         match for match in named.matches if match.signal.kind == "name"
@@ -68,6 +67,7 @@ def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterato
     row = snapshot.row_of.get(entity.path, -1)
     if not topic:
         return
+    whose = "their" if entity.type == "person" else "its"
     if topic <= _MEMBERS | {"team"} and topic & _MEMBERS:
         pages = (generation.entities.get(member) for member in entity.members)
         yield from (
@@ -80,11 +80,12 @@ def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterato
     elif topic <= _OF_ITEMS and topic & _ITEMS:
         ((body, _),) = generation.bodies.read([entity.path])
         if OPEN_ITEM.search(body):
-            yield row, f"its {OPEN_ITEMS}"
+            yield row, f"{whose} {OPEN_ITEMS}"
     else:
         asks_who = not FOR_PEOPLE.isdisjoint(words)
         before = folded_words(named.text[: matches[0].start])
-        for key in _keys_of(row, snapshot) | (generation.properties.keys if asks_who else set()):
+        others = sorted(generation.properties.keys) if asks_who else ()
+        for key in dict.fromkeys((*_keys_of(snapshot.properties[row]), *others)):
             if not (phrase := _phrase_for(key, topic, words)):
                 continue
             what = key.replace("_", " ")
@@ -96,21 +97,23 @@ def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterato
                     yield from ((person, f"{what} {entity.name}") for person in people)
             elif values := _values(key, snapshot.properties[row]):
                 people = _people_named(values, generation) if asks_who else []
-                yield from ((person, f"{what} of {entity.name}") for person in people)
+                yield from ((person, f"{_noun(key)} of {entity.name}") for person in people)
                 if not people:
-                    yield row, f"its {what}"
+                    yield row, f"{whose} {what}"
 
 
 def property_line(properties: Sequence[str], what: str) -> str:
     """Return the property by which a page answers, empty if it is found by another.
 
-    `role: Engineer` for `its role`, `reports_to: Alice` for `reports to Alice`; none for `lead of
+    `role: Engineer` for `their role`, `reports_to: Alice` for `reports to Alice`; none for `lead of
     Atlas`, which the page of Atlas states.
     """
-    for key in dict.fromkeys(each.partition("=")[0] for each in properties):
+    for key in _keys_of(properties):
         words = key.replace("_", " ")
         is_of_other = what.startswith(f"{words} of ")
-        if what == f"its {words}" or (what.startswith(f"{words} ") and not is_of_other):
+        if what in (f"its {words}", f"their {words}") or (
+            what.startswith(f"{words} ") and not is_of_other
+        ):
             # of a link there are two values, the name of its page and its words
             values = {property_key(each): each for each in _values(key, properties)}
             return f"{key}: {', '.join(values.values())}"
@@ -132,6 +135,13 @@ def _phrase_for(key: str, topic: _Stems, words: Sequence[str]) -> Sequence[str]:
     return ()
 
 
+def _noun(key: str) -> str:
+    """Return the key of a property as a noun: `manager` for `reports_to`."""
+    own = key.replace("_", " ")
+    same: Sequence[str] = next((each for each in SAME if own in each), ())
+    return next((each for each in (own, *same) if has_topic(each.split()[-1:])), own)
+
+
 def _people_named(values: Iterable[str], generation: IndexGeneration) -> Iterable[int]:
     named = (entity for value in values for entity in generation.entity_names.named(value))
     row_of = generation.snapshot.row_of
@@ -146,8 +156,8 @@ def _people_with(key: str, entity: Entity, generation: IndexGeneration) -> Itera
     return [row for row in found if generation.snapshot.kinds[row] == "person"]
 
 
-def _keys_of(row: int, snapshot: Snapshot) -> set[str]:
-    return {each.partition("=")[0] for each in snapshot.properties[row]}
+def _keys_of(properties: Sequence[str]) -> Iterable[str]:
+    return dict.fromkeys(each.partition("=")[0] for each in properties)
 
 
 def _values(key: str, properties: Sequence[str]) -> list[str]:

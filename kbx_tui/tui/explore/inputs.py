@@ -312,7 +312,7 @@ class Knobs(Horizontal):
         if not entities:
             keeps = "" if view is None else "no effect"
         self.alpha.annotate("", has_effect=has_alpha)
-        self.threshold.annotate(f"{keeps} ┴" if marks else keeps, marks, has_effect=has_threshold)
+        self.threshold.annotate(keeps, marks, has_effect=has_threshold)
 
 
 NO_THRESHOLD = "threshold has no effect"

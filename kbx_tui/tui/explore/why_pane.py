@@ -192,7 +192,7 @@ def formula_lines(why: Why) -> list[Line]:
         lines = [(Span(f"1.00 {exact_words(why.known_item)}: shown first", "accent"),)]
         if not why.sections:
             return lines
-        lines.append((Span("else", "dim"),))
+        lines.append((Span("without that", "dim"),))
     if len(why.terms) == 1 and why.frecency is None:
         return [*lines, (score, Span(" = the document alone"))]
     hot = why.frecency

@@ -47,6 +47,13 @@ class Menu(ModalScreen[None], Overlay[None]):
         if active := self.below.active_bindings.get(key):
             await self.app.run_action(active.binding.action, active.node)
 
+    async def on_key(self, event: events.Key) -> None:
+        """Close at a key that is not of the menu, and let it act as it does without."""
+        if active := self.below.active_bindings.get(event.key):
+            event.stop()
+            self.dismiss()
+            await self.app.run_action(active.binding.action, active.node)
+
     def action_close(self) -> None:
         self.dismiss()
 

@@ -88,6 +88,23 @@ def test_people_are_shown_with_the_property_by_which_they_are_found(kb: Knowledg
 
 
 @pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("Ines' role", "their role"),
+        ("when is Harvest due", "its due"),
+        ("tasks for ines", "their open items"),
+        ("who does ines report to", "manager of Ines Moreau"),
+        ("who reports to Tor", "reports to Tor Lindqvist"),
+        ("members of the Cellar", "member of Cellar"),
+    ],
+)
+def test_the_reason_says_which_detail_it_is(kb: KnowledgeBase, query: str, why: str) -> None:
+    (result, *_) = kb.search(query, explain=True).results
+    assert result.explain is not None
+    assert result.explain["exact"] == why
+
+
+@pytest.mark.parametrize(
     "query", ["Ines on the role of hops", "Tor's open items", "Ines and Tor's team", "Uma's email"]
 )
 def test_nothing_is_first_that_does_not_say_so(kb: KnowledgeBase, query: str) -> None:

@@ -383,7 +383,7 @@ async def test_the_threshold_says_what_it_keeps(demo: Path) -> None:
         await driver.press("left_curly_bracket", "left_curly_bracket")
         await driver.until(lambda: sum(each.kept for each in driver.view.entities) > 2)
         kept = sum(each.kept for each in driver.view.entities)
-        await driver.until_shown(Knobs, f".40 keeps {kept} of 18 entities ┴")
+        await driver.until_shown(Knobs, f".40 keeps {kept} of 18 entities")
         await driver.press("m")  # flat: alpha has nothing to weigh
         await driver.until(lambda: driver.view.mode.name == "flat")
         assert not driver.explore.query_one(Knobs).alpha.has_effect

@@ -7,11 +7,12 @@ import pytest
 from textual.events import Click
 from textual.widget import Widget
 
+from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.tour import TourBubble
 from kbx_tui.tui.explore.why_pane import WhyPane
-from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.shell.help_screen import Help, HelpText
 from kbx_tui.tui.shell.jump import Jump
 from kbx_tui.tui.shell.menu import Menu, MenuEntries
 from kbx_tui.tui.shell.palette import ThemePalette
@@ -54,6 +55,18 @@ async def test_the_menu_of_grades_stays_for_the_next_result(judged_demo: Path) -
         await driver.until(lambda: judging.grades_of(query).get(driver.paths[3]) == 1)
         assert is_menu(driver)
         assert f"graded 1: {title[:20]}" in driver.screen_text()
+
+
+async def test_another_key_closes_a_menu_and_acts_as_it_does_without(judged_demo: Path) -> None:
+    async with running(judged_demo, TINY, asked="cut-over rehearsal") as driver:
+        await driver.press("down", "g")
+        await driver.until(lambda: is_menu(driver))
+        await driver.press("question_mark")
+        await driver.until(lambda: isinstance(driver.app.screen, Help))
+        await driver.press("escape", "g")
+        await driver.until(lambda: is_menu(driver))
+        await driver.press("f2")
+        await driver.until(lambda: driver.app.screen.query(DraftList))
 
 
 async def test_a_key_that_moved_still_works_and_says_the_new_one(demo: Path) -> None:

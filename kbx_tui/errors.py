@@ -17,7 +17,8 @@
     │   ├── EmbeddingRateLimited  a service asks to wait
     │   └── EmbeddingUnavailable  a service cannot be reached
     ├── RerankerError    a reranker cannot be loaded, downloaded or run
-    ├── NotConfirmed     indexing so many files, or merging two pages, needs confirmation
+    ├── NotConfirmed     so many files or a system folder would be indexed, or many pages
+    │                    changed, and nobody agreed
     ├── NotTrusted       a base from elsewhere has a setting that the user has not allowed
     └── WriteFault       a file was not written and is unchanged
         ├── ReadOnly     the base is open for reading only

@@ -128,7 +128,7 @@ def add_fact(
       kbx memory add "Alice Chen speaks Catalan" --dry-run
     """
     with open_kb() as kb:
-        if not entity:
+        if entity is None:
             entity, text = _named_in(text, kb)
         add = partial(kb.memory_add, text, entity=entity, **fact)
         report = partial(report_written, kb=kb, force=force, dry_run=dry_run)

@@ -182,7 +182,7 @@ TYPED_EXACTLY = frozenset({"id", "name", "path", "role", "title"})
 
 def exact_words(known_item: str) -> str:
     """Return `exact title`, and `own page` of what need not be typed exactly."""
-    return f"exact {known_item}" if known_item in TYPED_EXACTLY else known_item
+    return f"exact {known_item}" if known_item in TYPED_EXACTLY else safe_line(known_item)
 
 
 def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> ScoreReasons:

@@ -13,6 +13,7 @@ A property is asked for by its key or another word for the same, in any number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kbx_tui.knowledge.fields import page_name, property_key
@@ -21,7 +22,12 @@ from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import NamedQuery, without_spans
-from kbx_tui.search.query.query_words import ASKING_WHAT, FOR_PEOPLE, has_topic
+from kbx_tui.search.query.query_words import (
+    ASKING_WHAT,
+    FOR_PEOPLE,
+    VERB_FOLLOWS,
+    has_topic,
+)
 from kbx_tui.search.results.snippets import OPEN_ITEM
 
 SAME = (
@@ -39,6 +45,10 @@ SAME = (
 )
 """Words for the same property."""
 OPEN_ITEMS = "open items"
+_NAME = re.compile(r"[^\W\d_a-z]\D*\Z")
+"""Matches a value that may be a name, unlike a date or `true`."""
+_NO_PROPERTY = frozenset({"own page", "similar name"})
+"""Reasons for a known item that begin as the key of a property may."""
 
 _Stems = frozenset[str]
 
@@ -47,8 +57,8 @@ def _stems(words: Iterable[str]) -> _Stems:
     return frozenset(stem(word, ENGLISH) for word in words)
 
 
-_ITEMS = _stems(("item", "task", "todo", "to-do", "step"))
-_OF_ITEMS = _ITEMS | _stems(("action", "open", "next", "outstanding", "pending", "left"))
+_ITEMS = _stems(("item", "task", "todo", "to-do"))
+_OF_ITEMS = _ITEMS | _stems(("action", "open", "outstanding", "pending", "left"))
 _MEMBERS = _stems(("member", "people", "staff", "teammate", "colleague"))
 
 
@@ -88,17 +98,20 @@ def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterato
         for key in dict.fromkeys((*_keys_of(snapshot.properties[row]), *others)):
             if not (phrase := _phrase_for(key, topic, words)):
                 continue
-            what = key.replace("_", " ")
+            what, is_relation = key.replace("_", " "), not has_topic(phrase[-1:])  # `reports to`
             is_right_before = _stems(before[-len(phrase) :]) == _stems(phrase)
-            is_of_others = is_right_before and not has_topic(phrase[-1:])
-            if is_of_others or "whose" in before:
+            if "whose" in before or (is_relation and is_right_before):
                 if asks_who:  # `who reports to Alice`, `whose manager is Alice`
                     people = _people_with(key, entity, generation)
                     yield from ((person, f"{what} {entity.name}") for person in people)
-            elif values := _values(key, snapshot.properties[row]):
+                continue
+            is_subject = asks_who and not VERB_FOLLOWS.isdisjoint(before[-1:])
+            if (is_subject and not is_relation) or before[-1:] in (("from",), ("to",)):
+                continue  # `who does Alice manage`, `email from Alice`
+            if values := _values(key, snapshot.properties[row]):
                 people = _people_named(values, generation) if asks_who else []
                 yield from ((person, f"{_noun(key)} of {entity.name}") for person in people)
-                if not people:
+                if not people and (not asks_who or all(map(_NAME.match, values))):
                     yield row, f"{whose} {what}"
 
 
@@ -110,7 +123,7 @@ def property_line(properties: Sequence[str], what: str) -> str:
     """
     for key in _keys_of(properties):
         words = key.replace("_", " ")
-        is_of_other = what.startswith(f"{words} of ")
+        is_of_other = what.startswith(f"{words} of ") or what in _NO_PROPERTY
         if what in (f"its {words}", f"their {words}") or (
             what.startswith(f"{words} ") and not is_of_other
         ):

@@ -261,7 +261,7 @@ def result_row(evidence: Evidence, ranked: Ranked, *, has_vector: bool = True) -
         document_part=ranked.document_part,
         entity_part=ranked.entity_part,
         reranker_part=ranked.reranker_part,
-        known_item=ranked.known_item,
+        known_item=safe_line(ranked.known_item),
         has_vector=has_vector,
     )
 
@@ -304,7 +304,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
         score=_shown(blended if reranking is None else max(ranked.score, blended)),
         terms=terms,
         frecency=view.Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
-        known_item=ranked.known_item,
+        known_item=safe_line(ranked.known_item),
         known_as=_known_as(ranked.known_item, evidence),
         sections=() if ranked.known_item == "filter" else tuple(sections),
         reranking=reranking,
@@ -331,8 +331,9 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
         case "similar name" | "role":
             return f"you asked for {'a name like its own' if known_item != 'role' else 'its role'}"
         case _:
-            exact = known_item in TYPED_EXACTLY
-            return f"you gave its {known_item} in full" if exact else f"you asked for {known_item}"
+            if known_item in (*TYPED_EXACTLY, "date"):
+                return f"you gave its {known_item} in full"
+            return safe_line(f"you asked for {known_item}")
 
 
 def _likeness(cosine: float | None) -> str:

@@ -378,7 +378,7 @@ class Explore(JudgingScreen):
     def action_switch(self, setting: str, *values: str) -> None:
         """Call a switch of the model by name, and say what the new setting means."""
         typed = self.view.filters if self.view is not None else ()
-        if setting == "next_sort" and "newest first" in typed:  # it would outweigh the setting
+        if setting == "next_sort" and "newest first" in typed:  # typed words sort, too
             self.query_line.remove_filter(typed.index("newest first"))
             return
         if setting in ("next_mode", "next_preset"):

@@ -1,9 +1,12 @@
 """A query for a property, open items or members of who it names finds what says so first."""
 
+from pathlib import Path
+
 import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.search.results.response import SearchResult
+from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault, write_vault
 
 PAGES = {
@@ -20,7 +23,8 @@ PAGES = {
     ),
     "memory/teams/cellar.md": "---\nlead: '[[uma-rao|Uma Rao]]'\n---\n# Cellar\n\nCasks, pumps.\n",
     "memory/projects/harvest.md": (
-        "---\nowner: Ines Moreau\ndue: 2026-09-01\n---\n# Harvest\n\nPicking hops with everybody.\n"
+        "---\nowner: Ines Moreau\nstarted: 2026-01-02\ndue: 2026-09-01\n---\n"
+        "# Harvest\n\nPicking hops with everybody.\n"
     ),
     "memory/notes/rota.md": "# Rota\n\nIn each zone a manager, an email and a role. Ines swaps.\n",
     "memory/notes/tasks.md": "# Tasks\n\nTasks and items are open for Ines and Tor in the team.\n",
@@ -50,6 +54,7 @@ def first(kb: KnowledgeBase, query: str) -> SearchResult:
         ("Ines Moreau's boss", "Ines Moreau", "reports_to: Tor Lindqvist"),
         ("when is Harvest due", "Harvest", "due: 2026-09-01"),
         ("deadline of the harvest", "Harvest", "due: 2026-09-01"),
+        ("when did Harvest start", "Harvest", "started: 2026-01-02"),
         ("lead of cellar", "Cellar", "lead: Uma Rao"),
         ("open items of Ines", "Ines Moreau", "- [ ] clean the copper"),
         ("tasks for ines", "Ines Moreau", "- [ ] clean the copper"),
@@ -105,7 +110,29 @@ def test_the_reason_says_which_detail_it_is(kb: KnowledgeBase, query: str, why: 
 
 
 @pytest.mark.parametrize(
-    "query", ["Ines on the role of hops", "Tor's open items", "Ines and Tor's team", "Uma's email"]
+    "query",
+    [
+        "Ines on the role of hops",
+        "Tor's open items",
+        "Ines and Tor's team",
+        "Uma's email",
+        "email from Ines",
+        "who did Ines email",
+        "who does Uma lead",
+        "who can Tor manage",
+        "who started Harvest",
+        "next steps for Ines",
+    ],
 )
 def test_nothing_is_first_that_does_not_say_so(kb: KnowledgeBase, query: str) -> None:
     assert all(result.score < 1.0 for result in kb.search(query).results)
+
+
+def test_control_characters_in_a_name_are_not_printed_with_the_reason(
+    tmp_path: Path, kbx: CommandLine
+) -> None:
+    team = "---\nalias: Cellar\n---\n# Evil \x1b]0;pwn\x07 Cellar\n"
+    base = write_vault(tmp_path / "base", PAGES | {"memory/teams/cellar.md": team})
+    ran = kbx("--kb", base, "search", "members of Cellar", "--explain")
+    assert "member of Evil" in ran.out
+    assert "\x1b" not in ran.out

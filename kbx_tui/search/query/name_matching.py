@@ -57,6 +57,7 @@ from kbx_tui.search.query.query_terms import AMBIGUOUS, HINT, TYPO_WEIGHT, NameM
 from kbx_tui.search.query.query_words import (
     ARTICLES,
     ASKING_AFTER,
+    DOCUMENT_WORDS,
     FOR_MEETINGS,
     FUNCTION_WORDS,
     NAMES_THAT_ARE_WORDS,
@@ -74,6 +75,8 @@ LONGEST_ROLE = 5
 
 WORDS_OF_A_LETTER = frozenset("aiавикосуя")
 """Words of one letter in English and Russian: in small letters they are not initials."""
+
+_MEETING_NOUNS = FOR_MEETINGS & DOCUMENT_WORDS  # no verb: `discussed support for windows`
 
 TERM_SHARE = 0.25
 """Share of the documents with a word that write another beside it, if both are a term. Chosen by
@@ -195,7 +198,7 @@ class QueryNames:
         query, priors, kind = self.query, self._priors, self._types[name.entity]
         word = query.words[index]
         beside = query.before(index), query.after(index + 1)
-        if kind in beside or (kind == "team" and not FOR_MEETINGS.isdisjoint(beside)):
+        if kind in beside or (kind == "team" and not _MEETING_NOUNS.isdisjoint(beside)):
             return True  # `team platform`, `the platform team`, `last platform meeting`
         if kind == "project" and query.is_asked_for_state(index):
             return True

@@ -61,7 +61,6 @@ from kbx_tui.search.query.query_terms import (
     lexical_weight,
     searched_terms,
 )
-from kbx_tui.search.query.query_words import asks_for_topic
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.asked_kind import asks_for_people
@@ -92,7 +91,7 @@ class DocumentPass:
                     ):
                         bm25[0][row] += TITLE_BONUS * share
         phrase = _STATE.search(named.document_query)
-        if phrase and asks_for_topic([fold(phrase[2])]):
+        if phrase:
             for scores in bm25:
                 scores[self._lacking(phrase[1], scores)] = 0.0
         self._searched_terms = terms[-1]
@@ -111,8 +110,10 @@ class DocumentPass:
         generation, words = self._generation, r"[\s-]+".join(map(re.escape, phrase.split()))
         written = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
         rows = highest(scores, np.flatnonzero(scores > 0.0), TEXTS_READ)
+        titles = [generation.snapshot.titles[row] for row in rows.tolist()]
         bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows.tolist()])
-        lacking = rows[[written.search(body) is None for body, _ in bodies]]
+        texts = zip(titles, (body for body, _ in bodies), strict=True)
+        lacking = rows[[not any(map(written.search, text)) for text in texts]]
         return lacking[: 0 if len(lacking) == len(rows) else None]
 
     def scoring(self, scoped: ScopedDocuments, propagation_share: float) -> Scoring:
@@ -146,11 +147,11 @@ TEXTS_READ = 50
 BM25."""
 _STATE = re.compile(
     r"\b(?:am|are|be|been|is|was|were)\s(?:(?:he|i|it|she|they|we|you)\s)?"
-    r"((?:at|in|off|on|under)\s(\w+))",
+    r"((?:off|on)\s(?:air|call|duty)|on\s(?:hold|track))\b",
     re.IGNORECASE,
 )
 """Matches `is on call` and `were we off air`: the index holds no preposition, and `call` says
-something else."""
+something else. Where the noun alone says as much, no text is to lack it: `was at kickoff`."""
 
 
 def titles_holding(

@@ -13,11 +13,16 @@ FILES = {
     "people/cleo-hart.md": "---\nrole: Carpenter\n---\n# Cleo Hart\n\n- Mends stairs.\n",
     "teams/support.md": "# Support\n\nAnswers everybody.\n",
     "notes/phones.md": "# Phones\n\nA call is a call. Call back within a day, or call twice.\n",
+    "notes/pay.md": "---\ntitle: Pay for being on call at night\n---\nEvery call is paid.\n",
+    "notes/kick-off.md": "# Planks\n\nAda Lund had no planks at kickoff.\n",
+    "notes/paris.md": "---\ntitle: Paris office\n---\nA room near the station.\n",
+    "notes/holiday.md": "# Holiday\n\nBen Vale spent a week in Paris.\n",
     "notes/carpentry.md": "# Carpentry\n\nEach carpenter has a bench. Support the beam.\n",
 } | {
     f"meetings/{day}.md": f"---\ntitle: {title}\ndate: {day}\nattendees: [{names}]\n---\n{text}\n"
     for day, title, names, text in (
         ("2026-03-02", "All-hands", "", "The mill gets a fourth wheel."),
+        ("2026-03-04", "Kickoff", "Ada Lund, Ben Vale", "The mill opens in May."),
         ("2026-03-09", "Bench", "Ben Vale, Cleo Hart", "[[Support]] wants planks."),
         (
             "2026-03-16",
@@ -42,6 +47,19 @@ def test_a_state_is_looked_for_with_its_preposition(kb: KnowledgeBase) -> None:
         assert kb.search(query).results[0].path == "people/ben-vale.md", query
 
 
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("who was at kickoff", "meetings/2026-03-04.md"),
+        ("who was in Paris", "notes/paris.md"),
+        ("who is on call", "notes/pay.md"),  # its title says so
+    ],
+)
+def test_a_text_without_the_preposition_counts(kb: KnowledgeBase, query: str, path: str) -> None:
+    (found,) = (each for each in kb.search(query, explain=True).results if each.path == path)
+    assert (found.explain or {})["lexical_score"] > 0.0
+
+
 def test_a_role_alone_finds_who_has_it(kb: KnowledgeBase) -> None:
     for query in ("carpenters", "carpenter", "who are our carpenters?"):
         found = {result.path for result in kb.search(query).results[:2]}
@@ -49,7 +67,12 @@ def test_a_role_alone_finds_who_has_it(kb: KnowledgeBase) -> None:
 
 
 def test_a_word_before_meeting_names_the_team_that_has_it(kb: KnowledgeBase) -> None:
-    assert kb.search("support the beam").meta.search_mode == "flat"
+    for query in (
+        "support the beam",
+        "discussed support for planks",
+        "we agreed support ends when",
+    ):
+        assert kb.search(query).meta.search_mode == "flat", query
     for query in ("last support meeting", "support meetings", "meetings support"):
         assert kb.search(query).meta.search_mode == "two_pass", query
     first, *_ = kb.search("last support meeting").results

@@ -236,7 +236,7 @@ def describe_undo(before: SearchState, after: SearchState, name_of: Callable[[st
         elif name == "as_typed":
             words.append(f"misspelt words are {'searched for as typed' if value else 'corrected'}")
         elif name not in ("muted", "pinned"):
-            words.append(f"{name.replace('_', ' ')} is {value} again")
+            words.append(f"{name.replace('_', ' ')} is {value or 'score'} again")
         else:
             ids_before: frozenset[str] = getattr(before, name)
             words += _change_of_ids(value - ids_before, f"{name} again", name_of)

@@ -23,6 +23,9 @@ from kbx_tui.tui.shell.overlay import Overlay
 REPEATED = ("grade", "next_to_judge")
 """Actions after which the menu stays open, for the next document."""
 
+LEAVING = frozenset({"f1", "f2", "f3", "f4", "f5", "question_mark", "ctrl+p"})
+"""Keys that close the menu: those of the modes, of the help and of the palette."""
+
 
 class Menu(ModalScreen[None], Overlay[None]):
     def __init__(self, below: Screen[None], title: str, commands: Sequence[Command]) -> None:
@@ -48,8 +51,8 @@ class Menu(ModalScreen[None], Overlay[None]):
             await self.app.run_action(active.binding.action, active.node)
 
     async def on_key(self, event: events.Key) -> None:
-        """Close at a key that is not of the menu, and let it act as it does without."""
-        if active := self.below.active_bindings.get(event.key):
+        """Close at a key that leads elsewhere, and let it act as it does without a menu."""
+        if event.key in LEAVING and (active := self.below.active_bindings.get(event.key)):
             event.stop()
             self.dismiss()
             await self.app.run_action(active.binding.action, active.node)

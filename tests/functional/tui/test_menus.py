@@ -57,13 +57,19 @@ async def test_the_menu_of_grades_stays_for_the_next_result(judged_demo: Path) -
         assert f"graded 1: {title[:20]}" in driver.screen_text()
 
 
+def is_help(driver: Driver) -> bool:
+    return isinstance(driver.app.screen, Help)
+
+
 async def test_another_key_closes_a_menu_and_acts_as_it_does_without(judged_demo: Path) -> None:
     async with running(judged_demo, TINY, asked="cut-over rehearsal") as driver:
         await driver.press("down", "g")
         await driver.until(lambda: is_menu(driver))
         await driver.press("question_mark")
-        await driver.until(lambda: isinstance(driver.app.screen, Help))
-        await driver.press("escape", "g")
+        await driver.until(lambda: is_help(driver))
+        await driver.press("escape")
+        await driver.until(lambda: not is_help(driver))
+        await driver.press("g")
         await driver.until(lambda: is_menu(driver))
         await driver.press("f2")
         await driver.until(lambda: driver.app.screen.query(DraftList))

@@ -212,7 +212,8 @@ class Links:
     def require_kept(self, path: str, before: bytes, after: bytes) -> None:
         """Raise WriteFault if links lead to a page, or into it, by words that it would lose."""
         old, new = (parse_document(path, data) for data in (before, after))
-        known = set(map(name_key, (new.title, stem_of(path), *new.aliases)))
+        names, known = (set(map(name_key, (each.title, *each.aliases))) for each in (old, new))
+        lost = names - known - {name_key(stem_of(path))}
         graph = self._links().graph
         for source in (path, *self.sources(path)):
             for target in graph.targets.get(source, ()):
@@ -220,9 +221,8 @@ class Links:
                 if found is None or found.path != path:
                     continue
                 page, part = name_key(split_target(target.written)[0]), found.heading
-                by_title = page == name_key(old.title) and page not in known
                 was, now = (part and part_line(each.body, 1, part) for each in (old, new))
-                if by_title or (was and not now):
+                if page in lost or (was and not now):
                     raise WriteFault(
                         f"the link {target.written!r} in {source} leads to {path} by the wrong "
                         "name: change that link first"

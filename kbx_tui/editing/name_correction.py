@@ -1,23 +1,26 @@
 """A misheard name corrected in the text of a page. Pure: bytes in, bytes out.
 
 Headings, text, labels of links and values of frontmatter are corrected where the wrong form stands
-as whole words. Code, comments, addresses, targets of links, tags and aliases stay as they are. The
-page is parsed again: apart from the name, it must read as before.
+as whole words, also across the end of a line in a paragraph. Code, comments, addresses, targets of
+links, tags and aliases stay as they are. The page is parsed again: apart from the name, it must
+read as before.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 from unicodedata import normalize
 
 from kbx_tui.editing.lossless_text import Splice, decode_lossless
 from kbx_tui.errors import ConfigError, WriteFault
 from kbx_tui.knowledge.fields import ALIAS_KEYS
-from kbx_tui.knowledge.markdown import CODE_SPAN, blank_unread, headings
+from kbx_tui.knowledge.markdown import CODE_SPAN, blank_inline_fields, blank_unread, headings
 from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Document
-from kbx_tui.knowledge.redaction import may_hold_mark
+from kbx_tui.knowledge.redaction import may_hold_mark, paragraphs
 
 _NAME = re.compile(r"[^\W\d_](?:[\w .'’-]*[\w.])?")
 _ADDRESS = (
@@ -33,6 +36,7 @@ _KEPT_FIELD = re.compile(
 )
 _NOT_LINE_END = re.compile(r"[^\n]")
 _BETWEEN = re.compile(r"\s+")
+_HEADING = re.compile(r"[\s>*+\d.)-]*#{1,6}\s")
 
 
 class NameCorrection:
@@ -70,7 +74,9 @@ class NameCorrection:
         head, body = text.text[:start], text.text[start:]
         masked = _KEPT_FIELD.sub(_blanked, _with_line_feeds(head))
         after = self._corrected(head, masked) + self._corrected(
-            body, blank_unread(_with_line_feeds(body))
+            body,
+            blank_inline_fields(blank_unread(_with_line_feeds(body)), _KEPT),
+            cache(lambda: _continuing_lines(page.body)),
         )
         if after == text.text:
             return data
@@ -79,6 +85,7 @@ class NameCorrection:
         if not (
             read.frontmatter == self._value(page.frontmatter)
             and (read.links, read.property_links) == (page.links, page.property_links)
+            and (read.aliases, read.tags) == (page.aliases, page.tags)
             and (read.id, read.kind, read.problems) == (page.id, page.kind, page.problems)
             and [each.level for each in headings(read.body)]
             == [each.level for each in headings(page.body)]
@@ -89,11 +96,21 @@ class NameCorrection:
     def _parse(self, path: str, data: bytes) -> Document:
         return parse_document(path, data, conventions=self._conventions)
 
-    def _corrected(self, text: str, masked: str) -> str:
-        """Correct a text where `masked`, which is as long, has the wrong form."""
+    def _corrected(
+        self, text: str, masked: str, continuing: Callable[[], frozenset[int]] | None = None
+    ) -> str:
+        """Correct a text where `masked`, which is as long, has the wrong form.
+
+        `continuing` tells which lines a name may be continued on; without it, all.
+        """
         parts, done = list[str](), 0
         for found in self._pattern.finditer(self._kept.sub(_blanked, masked)):
             begin, end = found.span()
+            if continuing and "\n" in found[0]:
+                line = masked.count("\n", 0, begin) + 1
+                lines = range(line, line + found[0].count("\n"))
+                if masked[end : end + 1] == ":" or not continuing().issuperset(lines):
+                    continue
             between = _BETWEEN.search(text, begin, end)  # perhaps the end of a line
             right = self.right.replace(" ", between[0], 1) if between else self.right
             parts += [text[done:begin], right]
@@ -112,6 +129,18 @@ class NameCorrection:
                 for key, each in value.items()
             }
         return value
+
+
+def _continuing_lines(body: str) -> frozenset[int]:
+    """Return the 0-based numbers of the lines that continue the text of the line before."""
+    lines = body.split("\n")
+    return frozenset(
+        number
+        for start, end in paragraphs(body)
+        for number in range(start + 1, end)
+        if not _HEADING.match(lines[number - 1])
+        and not any(sign in line for line in lines[number - 1 : number + 1] for sign in ("|", "::"))
+    )
 
 
 def _with_line_feeds(text: str) -> str:

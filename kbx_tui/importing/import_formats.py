@@ -14,6 +14,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path, PurePosixPath
 
@@ -51,7 +52,10 @@ READ_SUFFIXES = frozenset(
 
 
 def read_source(source: Path) -> tuple[tuple[SourceFile, ...], tuple[ImportProblem, ...]]:
-    """Return the files of a source, sorted by path, and problems. Raises NotFound, ConfigError."""
+    """Return the files of a source, sorted by path, and problems. Raises NotFound, ConfigError.
+
+    PDF and Word files in a folder are not read yet: they may be left out, and large.
+    """
     if not os.path.lexists(source):
         raise NotFound(f"{source} does not exist; give a file or folder to import")
     problems: list[ImportProblem] = []
@@ -142,11 +146,15 @@ def _read_folder(
     total = 0
     for path in _walk(folder):
         name = path.relative_to(folder).as_posix()
-        if path.suffix.lower() not in READ_SUFFIXES | LIBRARIES.keys():
+        suffix = path.suffix.lower()
+        if suffix not in READ_SUFFIXES | LIBRARIES.keys():
             left_out.append(name)
             continue
         try:
-            file = _read_file(path, name)
+            if suffix in LIBRARIES:
+                file = SourceFile(_plain_path(name), b"", place=path)
+            else:
+                file = _read_file(path, name)
         except OSError as error:
             reason = f"it cannot be read: {error.strerror or error}"
             problems.append(ImportProblem(_plain_path(name), reason))
@@ -205,8 +213,11 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
     form = form or next((name for name, (matches, _) in _TREES.items() if matches(files)), None)
     if form in _TREES:
         return _TREES[form][1](files)
-    imported, unread = Imported(), list[ImportProblem]()
+    imported, unread, left_out = Imported(), list[ImportProblem](), list[str]()
     for file in files:
+        if file.place and form not in (None, file.suffix[1:]):
+            left_out.append(file.path)
+            continue
         try:
             found = _read_documents(file, form)
         except ValueError as error:
@@ -214,6 +225,7 @@ def read_documents(files: Sequence[SourceFile], form: Format | None = None) -> I
         if not found.documents and not found.problems:
             unread.append(ImportProblem(file.path, "it holds nothing of a known format"))
         imported += found
+    imported += name_left_out("the folder", left_out)
     if not imported.documents and not imported.problems:
         raise ConfigError(
             f"{files[0].path} holds nothing of a known format ({', '.join(FORMATS)}); "
@@ -228,5 +240,15 @@ def _read_documents(file: SourceFile, form: Format | None) -> Imported:
     if form == "vcard" or (form is None and file.suffix == ".vcf"):
         return read_contacts(file)
     if file.suffix in LIBRARIES and form in (None, file.suffix[1:]):
-        return read_printed(file)
+        return read_printed(_loaded(file))
     return read_conversations(file, form)
+
+
+def _loaded(file: SourceFile) -> SourceFile:
+    if file.place is None:
+        return file
+    try:
+        data = read_regular_file(file.place, limit=FILE_LIMIT, follow_links=True)
+    except OSError as error:
+        raise ValueError(f"it cannot be read: {error.strerror or error}") from error
+    return replace(file, data=data, place=None)

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
 from kbx_tui.knowledge.decoding import decode
@@ -27,6 +27,8 @@ class SourceFile:
     data: bytes
     modified: str = ""
     """ISO date of the last change; empty if unknown."""
+    place: Path | None = None
+    """Where the file lies if it is not read yet: `data` is empty."""
 
     @property
     def name(self) -> str:

@@ -119,9 +119,7 @@ def _read_pdf(data: bytes) -> dict[str, Any]:
         raise _Refused(left_out[0] if left_out else nothing)
     if empty:
         left_out.append(f"no text on p. {', '.join(empty[:20])}{', ...' * (len(empty) > 20)}")
-    about = pdf.metadata
-    made = about.creation_date if about else None
-    return _result((about and about.title) or "", made, parts, left_out)
+    return _result(_stated(pdf, "metadata"), "creation_date", parts, left_out)
 
 
 def _read_docx(data: bytes) -> dict[str, Any]:
@@ -144,12 +142,11 @@ def _read_docx(data: bytes) -> dict[str, Any]:
         }
     )
     left_out = [f"left out: {', '.join(names)}"] if names else []
-    about = word.core_properties
     text = "\n\n".join(blocks)
     if len(text) > MOST_CHARACTERS:
         text = text[:MOST_CHARACTERS]
         left_out.append(f"only its first {MOST_CHARACTERS:,} characters are read")
-    return _result(about.title, about.created, [("", text)], left_out)
+    return _result(_stated(word, "core_properties"), "created", [("", text)], left_out)
 
 
 _BESIDE = re.compile(r"(header|footer|footnotes|endnotes|comments)\d*\.xml$")
@@ -195,12 +192,22 @@ def _plain(text: str) -> str:
     return _BLOCK_MARK.sub(r"\\", "\n".join(map(str.strip, lines)).strip("\n"))
 
 
+def _stated(about: object, name: str) -> Any:
+    """Return what a file states about itself; None if it states nothing, or it is malformed."""
+    try:
+        return getattr(about, name, None)
+    except Exception:  # whatever a library raises for it
+        return None
+
+
 def _result(
-    title: str, made: datetime | None, parts: list[tuple[str, str]], left_out: list[str]
+    about: object, date: str, parts: list[tuple[str, str]], left_out: list[str]
 ) -> dict[str, Any]:
+    title, made = _stated(about, "title"), _stated(about, date)
+    title = title if isinstance(title, str) else ""
     return {
-        "title": " ".join(_CONTROL.sub(" ", str(title)).split())[:LONGEST_TITLE],
-        "date": made.date().isoformat() if made else "",
+        "title": " ".join(_CONTROL.sub(" ", title).split())[:LONGEST_TITLE],
+        "date": made.date().isoformat() if isinstance(made, datetime) else "",
         "parts": parts,
         "left_out": left_out,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -108,6 +108,8 @@ _DATE_KEYS = (
     "date", "datum", "fecha", "data", "дата", "日付", "日期", "날짜", "datetime", "meetingdate",
     "day",
 )  # fmt: skip
+_DOUBTFUL_KEYS = frozenset({"data", "day"})
+"""Those that often mean something else: they count only where the whole value is a day."""
 _CREATED_KEYS = (
     "created", "createdat", "createdtime", "datecreated", "creationdate", "issued", "published",
     "publishedat", "datepublished", "publishdate", "publicationdate", "pubdate", "pubdatetime",
@@ -117,10 +119,18 @@ _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和
 """The years before the first one of the eras by which Japanese documents count."""
 _ERA_YEAR = re.compile(rf"({'|'.join(_ERAS)}) ?(元|\d{{1,2}}) ?年")
 _DATE_LINE = re.compile(
-    r"^[ \t>|*_-]*(?:(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha|data"
-    r"|дата|日付|日期|日時|開催日時?|날짜|일시)[*_]*[ \t]*[:：|][*_]*[ \t]*(\S[^\n]*)$",
+    r"^[ \t>|*_-]*(?P<key>(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha"
+    r"|data|дата|日付|日期|日時|開催日時?|날짜|일시)"
+    r"[*_]*[ \t]*[:：|][*_]*[ \t]*(?P<value>\S[^\n]*)$",
     re.I | re.M,
 )
+_BESIDE_DAY = re.compile(
+    r"\A(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:lune|marte|mercole|giove|vener)di|sabato"
+    r"|domenica|(?:segunda|terca|quarta|quinta|sexta)(?:-feira)?|sabado|domingo)(?:, ?| )"
+    r"|(?:t|,? (?:at |alle |ore |as )?)\d{1,2}(?:[:h.]\d\d){1,2}(?:\.\d+)? ?"
+    r"(?:z|h|[ap]m|[+-]\d\d:?\d\d)?\Z"
+)
+"""A weekday before a day, and a time after it, in folded text."""
 _YEAR_DIGITS = re.compile(r"(?:19|20)\d\d|\d{4}-\d\d-\d\d")
 
 
@@ -200,19 +210,28 @@ def whole_day(text: str) -> str:
     return next((_iso_of(match) for match in matches if match), "")
 
 
+def _only_day(text: str) -> str:
+    """Return the day that a text is, perhaps with its weekday and a time, and nothing else."""
+    return whole_day(_BESIDE_DAY.sub("", _folded(text.strip(" |*_"))))
+
+
 def _date_in_values(values: Mapping[str, Any], keys: Iterable[str]) -> str:
-    found = (_date_in_value(values[key]) for key in keys if key in values)
+    found = (
+        _date_in_value(values[key], _only_day if key in _DOUBTFUL_KEYS else _date_in_text)
+        for key in keys
+        if key in values
+    )
     return next(filter(None, found), "")
 
 
-def _date_in_value(value: object) -> str:
+def _date_in_value(value: object, read: Callable[[str], str]) -> str:
     """Return the date in a property: a day, month, year, link to a daily note or timestamp."""
     texts = [link_target(text) for text in texts_of(value)]
     if not texts:
         return ""
-    if date := _date_in_text(texts[0]):
+    if date := read(texts[0]):
         return date
-    return _date_in_text(", ".join(texts)) if len(texts) == 2 else ""  # [[March 17th, 2026]]
+    return read(", ".join(texts)) if len(texts) == 2 else ""  # [[March 17th, 2026]]
 
 
 def _date_in_text(text: str) -> str:
@@ -282,7 +301,9 @@ def _date_of_folders(path: str) -> str:
 
 def _day_at_top(body: str) -> str:
     for match in _DATE_LINE.finditer(body, 0, end_of_top(body)):
-        if iso := iso_date(match[1]) or day_in(match[1]):
+        value = match["value"]
+        is_doubtful = match["key"].lower() in _DOUBTFUL_KEYS
+        if iso := _only_day(value) if is_doubtful else iso_date(value) or day_in(value):
             return iso
     return day_in(heading_of(body, "heading", only_top=True))
 

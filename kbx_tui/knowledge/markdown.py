@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
@@ -587,11 +587,23 @@ def inline_fields(body: str) -> dict[str, Any]:
         return {}
     found: dict[str, list[str]] = {}
     for match in _FIELD.finditer(blank_code(body)):
-        key = match["key"] or match["key_2"] or match["key_3"]
         value = match["value"] or match["value_2"] or match["value_3"]
-        key = strip_markup(key).strip().casefold().replace(" ", "_")
-        found.setdefault(key, []).append(value.strip())
+        found.setdefault(_key_of(match), []).append(value.strip())
     return {key: values[0] if len(values) == 1 else values for key, values in found.items()}
+
+
+def blank_inline_fields(text: str, keys: Set[str]) -> str:
+    """Return a text, whose code is blank, with spaces for the inline fields of some keys."""
+
+    def blanked(match: re.Match[str]) -> str:
+        return " " * len(match[0]) if _key_of(match) in keys else match[0]
+
+    return _FIELD.sub(blanked, text) if "::" in text else text
+
+
+def _key_of(field: re.Match[str]) -> str:
+    key = field["key"] or field["key_2"] or field["key_3"]
+    return strip_markup(key).strip().casefold().replace(" ", "_")
 
 
 _TAG = re.compile(

@@ -97,7 +97,10 @@ def _path(folder: str, value: object) -> str:
 
 
 _DOTS = re.compile(r"(?:\.{1,2}/)+")
-_NUMBER = re.compile(r"(?:\d{8,14}|\d{1,4}(?:[.,]\d{1,4})*[a-z][a-z\d.,]{0,20})(?=[ _-].*\.md\Z)")
+_NUMBER = re.compile(
+    r"(?:\d{8,14}|(?P<root>\d{1,4}(?:[.,]\d{1,4})*)[a-z]"
+    r"(?:[.,]?(?:\d{1,4}+(?!\d)|(?<=[\d.,])[a-z]))*+)(?=[ _-].*\.md\Z)"
+)
 
 
 class FileLookup:
@@ -106,8 +109,8 @@ class FileLookup:
     A link is tried in turn as a path from the folder of the note (`./x`, `../x`), as a path from
     the root of the base, and as the end of a path, first of files below the folder of the note; of
     several, the shortest path is taken. Letter case is ignored; a name without an extension means a
-    note, and a number means the note whose name begins with it: `202603171015 Cold frames`,
-    `1a2 Cold frames`.
+    note, and a number means the note whose name begins with it: `202603171015 Cold frames`, or
+    `1a2 Cold frames` beside other notes whose numbers begin with 1, one with `1a`.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -164,11 +167,21 @@ class FileLookup:
     @cached_property
     def _by_number(self) -> Mapping[str, list[str]]:
         """The paths of the notes whose names begin with eight digits or more, or with digits and
-        letters in turn, by these."""
+        single letters in turn, by these.
+
+        `3d printing` and `4x4 cars` are in no sequence of such numbers, which begins with `3a`.
+        """
         found = defaultdict[str, list[str]](list)
+        sequences = defaultdict[str, set[str]](set)
         for name, paths in self._by_name.items():
-            if number := _NUMBER.match(name):
-                found[number[0]] += paths
+            if match := _NUMBER.match(name):
+                found[match[0]] += paths
+                if match["root"]:
+                    sequences[match["root"]].add(match[0])
+        for root, numbers in sequences.items():
+            if len(numbers) < 2 or not any(each.startswith(f"{root}a") for each in numbers):
+                for number in numbers:
+                    del found[number]
         return found
 
 

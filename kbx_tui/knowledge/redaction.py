@@ -231,6 +231,12 @@ _STATUS = re.compile(
     r"|redacted[\"']?[ \t]*[:=][ \t]*(?:true|yes|1))",
     re.IGNORECASE | re.MULTILINE,
 )
+_LISTED = re.compile(
+    r"(?:^|[,\[{])[ \t\"'#-]*redacted(?:/[^\s,\]}]*)?[ \t\"']*(?:$|[,\]}])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CONTINUED = re.compile(r"\n(?![^\s\[\]{},#-][^\n:=]*[:=](?:\s|$))")
+"""A line end in the value of an entry."""
 
 
 def marked_lines(text: str) -> frozenset[int]:
@@ -270,12 +276,20 @@ def is_same_public_text(one: bytes, other: bytes) -> bool:
 
 
 def says_redacted_at_top(text: str) -> bool:
+    """Return whether the lines at the top have the status or tag, as `is_page_redacted` has it.
+
+    In frontmatter that cannot be read, any item of a list may be a tag.
+    """
     if not text.startswith(("---", "+++", ";;;", "{")):
         return False
     front = read_frontmatter(text)
     end = front.body_line - 1
     top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
-    return _STATUS.search(plain(top)) is not None
+    top = plain(top)
+    forms = [_STATUS.search(top)]
+    if front.fault:
+        forms += [_STATUS.search(_CONTINUED.sub(" ", top)), _LISTED.search(top)]
+    return any(forms)
 
 
 NEAR_MARK = "looks like a redaction mark, but is not one"

@@ -324,9 +324,16 @@ _SOURCES = (".md", ".mdx", ".rst", ".adoc", ".qmd", ".ipynb", ".html")
 
 
 def _sources_of(page: str) -> Iterator[str]:
-    """Yield what a site may make a page of: `x.md` for `x.html`, `x` for `x/index.html`."""
-    stem = page.removesuffix(".html").removesuffix("/index").rstrip("/")
-    yield from (stem, *(f"{stem}{suffix}" for suffix in _SOURCES))
+    """Yield what a site may make a page of: `x.md` for `x.html`.
+
+    For `x/index.html`, these are `x.md`, and `x/index.md` and `x/README.md`, too.
+    """
+    stem = page.removesuffix(".html").rstrip("/")
+    folder, slash, name = stem.rpartition("/")
+    stems = [stem]
+    if name == "index":
+        stems += [f"{folder}{slash}README", *([folder] if folder else [])]
+    yield from (f"{each}{suffix}" for each in stems for suffix in _SOURCES)
 
 
 _TABLES_OF_CONTENTS = frozenset({"toc", "_toc_"})

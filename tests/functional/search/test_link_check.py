@@ -31,6 +31,10 @@ SITE = {
 BOOK = {
     "src/SUMMARY.md": "[a](oars/index.html) [b](oars/blades.html#wood) [c](@site/src/oars) "
     "[d](oars/knots) [e](oars/README.md#L2-L4)\n",
+    "src/start.md": "[a](oars/knots/index.html) [b](index.html) [c](/keel/index.html) "
+    "[d](rig/index.html)\n",
+    "src/README.md": "",
+    "src/rig/index.rst": "",
     "src/oars/README.md": "# Oars\n[f](../blades) [g](../../keel/)\n",
     "src/oars/blades.md": "[h](../knots) [i](../oars/#oars)\n## Wood\n",
     "src/oars/knots.mdx": "",
@@ -55,6 +59,7 @@ BROKEN = {
     "a.md": "# A\n\n[[Gone]] `%%` [[Lost]] `%%`\n\n[x][ref] [y](./no/file.csv) costs $5, "
     "[[Off]] $6\n\n[ref]: ./missing.md 'Title'\n",
     "b/c.md": "[d](../away/)\n",
+    "d.md": "[e](b/index.html) [f](b/index) [g](b.html) [h](index.html)\n",
 }
 
 
@@ -82,6 +87,10 @@ def test_links_that_lead_to_nothing_are_reported(tmp_path: Path) -> None:
         ("./no/file.csv", 5, "page"),
         ("Off", 5, "page"),
         ("../away/", 1, "page"),
+        ("./b/index.html", 1, "page"),
+        ("./b/index", 1, "page"),
+        ("./b.html", 1, "page"),
+        ("./index.html", 1, "page"),
     ]
 
 

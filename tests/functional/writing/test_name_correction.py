@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from kbx_tui import KnowledgeBase
+from kbx_tui.errors import WriteFault
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
 
@@ -140,6 +142,50 @@ def test_a_page_whose_links_need_the_wrong_name_stays(base: Path, kbx: CommandLi
     assert b"## By Karen Veal" in after["notes/part.md"]
     assert sum("leads to" in hint for hint in ran.json["hints"]) == 2
     assert b"**Karin Wiel:**" in after["meetings/crane-review.md"]
+
+
+def test_aliases_in_the_body_stay_so_that_links_by_them_still_lead(
+    base: Path, kbx: CommandLine
+) -> None:
+    fields = "alias:: Karen Veal\n- **Also known as**:: Karen Veal\n[aliases:: Karen Veal]\n"
+    (base / "notes/wiel.md").write_text(f"# Wiel\n\n{fields}owner:: Karen Veal\n")
+    (base / "notes/see.md").write_text("# See\n\n[[Karen Veal]]\n")
+    kbx("--kb", base, "person", "correct", "Karen Veal", "Karin Wiel", "--yes")
+    assert contents(base)["notes/wiel.md"].decode() == f"# Wiel\n\n{fields}owner:: Karin Wiel\n"
+    with KnowledgeBase(base) as kb:
+        kb.index()
+        found = kb.links.follow("Karen Veal", "notes/see.md")
+    assert found is not None
+    assert found.path == "notes/wiel.md"
+
+
+def test_links_by_an_alias_that_a_page_would_lose_are_refused(base: Path) -> None:
+    (base / "notes/wiel.md").write_text("# Wiel\n\nalias:: Karen Veal\n")
+    (base / "notes/see.md").write_text("# See\n\n[[Karen Veal]]\n")
+    with KnowledgeBase(base) as kb:
+        kb.index()
+        before = (base / "notes/wiel.md").read_bytes()
+        with pytest.raises(WriteFault, match="by the wrong name"):
+            kb.links.require_kept("notes/wiel.md", before, b"# Wiel\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Karen\nVeal is here",
+        "> ## Karen\nVeal is here",
+        "- # Karen\n  Veal is here",
+        "a | Karen\n--|--\nx | Karen\nVeal | y",
+        "by:: Karen\nVeal is here",
+        "I met Karen\nVeal: the crane is mine",
+    ],
+)
+def test_a_name_is_not_corrected_across_two_blocks(base: Path, kbx: CommandLine, text: str) -> None:
+    text += "\n\nBy Karen Veal, Karen\nVeal and\n- Karen\n  Veal.\n"
+    (base / "notes/call.md").write_text(text)
+    kbx("--kb", base, "person", "correct", "Karen Veal", "Wieler", "--yes")
+    after = text.partition("By Karen Veal")[0] + "By Wieler, Wieler and\n- Wieler.\n"
+    assert contents(base)["notes/call.md"].decode() == after
 
 
 def test_other_encodings_and_unreadable_pages_keep_their_bytes(

@@ -9,7 +9,8 @@ import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.importing import import_formats
-from kbx_tui.importing.import_formats import read_archive, read_source
+from kbx_tui.importing.import_formats import read_archive, read_documents, read_source
+from kbx_tui.importing.imported_document import Imported, SourceFile
 
 
 def archive(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
@@ -120,6 +121,48 @@ def test_a_file_of_a_folder_that_cannot_be_read_leaves_the_others(
     assert [file.path for file in files] == ["a.md"]
     assert problem.path == "large.md"
     assert problem.reason.startswith("it cannot be read: ")
+
+
+def test_printed_files_of_a_folder_are_read_only_where_its_format_takes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "logseq").mkdir()
+    (tmp_path / "pages/hull.md").write_text("- hull\n")
+    (tmp_path / "pages/call.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>Ahoy\n")
+    (tmp_path / "logseq/config.edn").write_text("{}")
+    for name in ("a.pdf", "b.pdf", "c.docx"):
+        (tmp_path / name).write_bytes(b"x" * 1_000)
+    monkeypatch.setattr(import_formats, "TOTAL_LIMIT", 500)
+    monkeypatch.setattr(import_formats, "read_printed", lambda file: pytest.fail("it is read"))
+    files, problems = read_source(tmp_path)
+    assert problems == ()
+    graph = read_documents(files)
+    assert len(graph.documents) == 1
+    assert [each.reason for each in graph.problems] == ["files left out: 1 .docx, 2 .pdf, 1 .vtt"]
+    captions = read_documents([file for file in files if file.suffix != ".md"], "vtt")
+    reasons = [each.reason for each in captions.problems if each.path != "logseq/config.edn"]
+    assert reasons == ["files left out: 1 .docx, 2 .pdf"]
+    assert len(captions.documents) == 1
+
+
+def test_a_printed_file_of_a_folder_is_read_in_its_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("a.pdf", 5), ("large.pdf", 50)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    monkeypatch.setattr(import_formats, "FILE_LIMIT", 10)
+    read = list[SourceFile]()
+
+    def read_printed(file: SourceFile) -> Imported:
+        read.append(file)
+        return Imported()
+
+    monkeypatch.setattr(import_formats, "read_printed", read_printed)
+    found = read_documents(read_source(tmp_path)[0])
+    assert [(file.path, file.data) for file in read] == [("a.pdf", b"xxxxx")]
+    reasons = {each.path: each.reason for each in found.problems}
+    assert reasons["large.pdf"].startswith("it cannot be read: ")
 
 
 def test_a_source_that_does_not_exist_is_named(tmp_path: Path) -> None:

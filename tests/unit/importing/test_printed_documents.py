@@ -111,6 +111,21 @@ def test_a_pdf_becomes_a_page_with_a_heading_for_each_of_its_pages() -> None:
     assert left_out == ["no text on p. 2"]
 
 
+@pytest.mark.parametrize(
+    ("about", "title"),
+    [
+        ("/Title (Harbour works) /CreationDate (D:2026-99-99)", "Harbour works"),
+        ("/Title (Harbour works) /CreationDate (yesterday)", "Harbour works"),
+        ("/Title (Harbour works) /CreationDate 17", "Harbour works"),
+        ("/Title << /A 1 >> /CreationDate [1 2]", "report"),
+    ],
+)
+def test_malformed_properties_of_a_pdf_cost_only_themselves(about: str, title: str) -> None:
+    (page,), left_out = read("report.pdf", pdf(content(["The crane."]), about=about))
+    assert (page.title, page.date, page.body) == (title, "", "## p. 1\n\nThe crane.\n")
+    assert left_out == []
+
+
 def test_a_day_in_the_name_of_a_file_counts_before_that_in_its_properties() -> None:
     data = pdf(content(["x"]), about="/CreationDate (D:20260401)")
     (page,), _ = read("2026-03-17 minutes.pdf", data)

@@ -127,6 +127,34 @@ def test_a_date_may_be_in_several_properties(properties: dict[str, object], expe
     assert date_of(properties, "a.md") == expected
 
 
+@pytest.mark.parametrize("key", ["data", "day", "Day"])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("sales-2023-Q1.csv", "2026-03-17"),
+        ("sales-2023-01-02.csv", "2026-03-17"),
+        ("2023-01-02 export", "2026-03-17"),
+        (2011, "2026-03-17"),
+        (3, "2026-03-17"),
+        ("day 1 of 2021-05-05 camp", "2026-03-17"),
+        (["2023-01-02.csv", "2023-01-03.csv"], "2026-03-17"),
+        ("2025-06-04", "2025-06-04"),
+        (20250604, "2025-06-04"),
+        ("[[2025-06-04]]", "2025-06-04"),
+        ("2025-06-04T10:30:00+02:00", "2025-06-04"),
+        ("2025-06-04 10:30", "2025-06-04"),
+        ("Mercoledì 4 giugno 2025, ore 10.30", "2025-06-04"),
+        ("quarta-feira, 4 de junho de 2025", "2025-06-04"),
+        ("4.6.2025", "2025-06-04"),
+        ([["June 4th", "2025"]], "2025-06-04"),
+    ],
+)
+def test_a_key_that_may_mean_something_else_counts_with_nothing_but_a_day(
+    key: str, value: object, expected: str
+) -> None:
+    assert date_of({key: value}, "2026-03-17 camp.md") == expected
+
+
 @pytest.mark.parametrize(
     ("path", "body", "expected"),
     [
@@ -147,6 +175,10 @@ def test_a_date_may_be_in_several_properties(properties: dict[str, object], expe
         ("議事録/2025年/6月/a.md", "", "2025-06"),
         ("2025/may contain nuts/a.md", "", ""),
         ("2025/maya.md", "", ""),
+        ("a.md", "Data: https://x.example/2023-01-02.csv\n", ""),
+        ("a.md", "# Rilievi\n\n**Data:** from 2023-01-02 on\n", ""),
+        ("a.md", "# Consiglio\n\n- **Data:** mercoledì 4 giugno 2025\n", "2025-06-04"),
+        ("a.md", "| Data | 4 giugno 2025, 10:00 |\n", "2025-06-04"),
         ("2025-06.md", "# Council, 4 June 2025\n", "2025-06-04"),
         ("2025-05-01.md", "# Council, 4 June 2025\n", "2025-05-01"),
         ("a.md", "## 2025-06-04\n\nSince 4 June 2025.\n", ""),

@@ -314,6 +314,47 @@ def test_a_wikilink_leads_to_the_file_that_obsidian_opens(form: str) -> None:
     assert wrong == []
 
 
+SLIPS = (
+    *(
+        "1a Frames.md",
+        "1a2 Cold frames.md",
+        "1b_Greenhouses.md",
+        "1a2b10c Glass.md",
+        "2.1a Soil.md",
+    ),
+    *("2.1a1 Loam.md", "202603171015 Pumps.md", "3d Printing.md", "2fa.x Codes.md", "2fa Setup.md"),
+    *(
+        "1on1 with Bob.md",
+        "1st draft.md",
+        "4x4 cars.md",
+        "5g Networks.md",
+        "5k run.md",
+        "7a Alone.md",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["1a", "1a2", "1B", "1a2b10c", "2.1a", "2.1a1", "202603171015"],
+)
+def test_a_number_leads_to_the_note_that_begins_with_it(page: str) -> None:
+    found = FileLookup(SLIPS).find(page, "Home.md")
+    assert found is not None
+    assert found.lower().startswith((f"{page.lower()} ", f"{page.lower()}_"))
+
+
+@pytest.mark.parametrize(
+    "page", ["3d", "2fa", "1on1", "1st", "4x4", "5g", "5k", "7a", "1a1", "1", "2", "20260317"]
+)
+def test_a_word_with_a_digit_is_no_number_of_a_note(page: str) -> None:
+    assert FileLookup(SLIPS).find(page, "Home.md") is None
+
+
+def test_a_long_number_is_matched_in_time_that_grows_with_its_length() -> None:
+    assert FileLookup([f"1a{'1a' * 100_000}.md"]).find("1a", "Home.md") is None
+
+
 def test_a_markdown_link_is_relative_to_its_note() -> None:
     wrong = [case for case in MARKDOWN if destination(case[0], case[1]) != case[2]]
     assert wrong == []

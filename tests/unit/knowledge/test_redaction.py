@@ -2,7 +2,8 @@ import pytest
 
 from kbx_tui.knowledge.fields import DEFAULT_ENTITY_TYPES
 from kbx_tui.knowledge.public_page import PublicPage
-from kbx_tui.knowledge.redaction import near_marks, redacted_lines
+from kbx_tui.knowledge.reading import read_frontmatter
+from kbx_tui.knowledge.redaction import near_marks, redacted_lines, says_redacted_at_top
 
 
 def read(text: str) -> str:
@@ -124,3 +125,34 @@ def test_lines_that_are_not_read_as_markdown_are_redacted_with_any_mark(
         redacted = redacted_lines("\n".join(marked))
         assert redacted >= frozenset(range(limit, len(marked)))
         assert limit - 1 not in redacted
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "tags: [#work,\n  #redacted]",
+        "tags: [#work,\n#redacted]",
+        "tags: [\n work: a: b,\n redacted\n]",
+        "tags: [\nwork: a: b,\nrope, Redacted/all\n]",
+        "tags: [a: b: c,\n  'redacted', d]",
+        "tags:\n  a: b: c\n  rope redacted oars",
+        "status: [draft: a: b,\n  now redacted]",
+        "title: a: b [\ntags:\n- work\n- redacted",
+    ],
+)
+def test_frontmatter_that_cannot_be_read_redacts_by_what_may_be_a_tag(fields: str) -> None:
+    text = f"---\n{fields}\ntitle: Hull\n---\nThe hull.\n"
+    assert read_frontmatter(text).fault
+    assert says_redacted_at_top(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: Hull: a: [\ntags: [work]\nabout: how a redacted page looks\n---\nA\n",
+        "---\ntags: [work,\n  unredacted]\nabout: no, redacted is a word\n---\nA\n",
+        "---\ntags: [work: a: b,\n  redacted-not]\nabout: redacted words\n---\nA\n",
+    ],
+)
+def test_a_word_in_other_fields_does_not_redact_a_page(text: str) -> None:
+    assert not says_redacted_at_top(text)

@@ -227,8 +227,12 @@ _KEY = re.compile(r"[^\s#\-\[\]{},]")
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
 _STATUS = re.compile(
     r"^[ \t]*[\"']?(?:status[\"']?[ \t]*[:=].*\bredacted\b"
-    r"|tags?[\"']?[ \t]*[:=](?:.*(?:\n[ \t]*-.*)*[\s\[,\"'#])?redacted(?=[\s\],\"'/]|$)"
     r"|redacted[\"']?[ \t]*[:=][ \t]*(?:true|yes|1))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TAGGED = re.compile(
+    r"^[ \t]*[\"']?tags?[\"']?[ \t]*[:=]"
+    r"(?:.*(?:\n[ \t]*-.*)*[\s\[,\"'#])?redacted(?=[\s\],\"'/]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 _LISTED = re.compile(
@@ -287,8 +291,10 @@ def says_redacted_at_top(text: str) -> bool:
     top = "\n".join(text.split("\n")[:end]) if end else text.partition("\n\n")[0]
     top = plain(top)
     forms = [_STATUS.search(top)]
-    if front.fault:
-        forms += [_STATUS.search(_CONTINUED.sub(" ", top)), _LISTED.search(top)]
+    if front.fault or not end:
+        joined = _CONTINUED.sub(" ", top)
+        forms += [_STATUS.search(joined), _TAGGED.search(top), _TAGGED.search(joined)]
+        forms.append(_LISTED.search(top))
     return any(forms)
 
 

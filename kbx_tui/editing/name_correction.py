@@ -101,7 +101,7 @@ class NameCorrection:
     ) -> str:
         """Correct a text where `masked`, which is as long, has the wrong form.
 
-        `continuing` tells which lines a name may be continued on; without it, all.
+        `continuing` returns the lines on which a name may be continued; without it, all are.
         """
         parts, done = list[str](), 0
         for found in self._pattern.finditer(self._kept.sub(_blanked, masked)):

@@ -347,7 +347,7 @@ def test_a_number_leads_to_the_note_that_begins_with_it(page: str) -> None:
 @pytest.mark.parametrize(
     "page", ["3d", "2fa", "1on1", "1st", "4x4", "5g", "5k", "7a", "1a1", "1", "2", "20260317"]
 )
-def test_a_word_with_a_digit_is_no_number_of_a_note(page: str) -> None:
+def test_a_word_that_begins_with_a_digit_leads_to_no_note(page: str) -> None:
     assert FileLookup(SLIPS).find(page, "Home.md") is None
 
 

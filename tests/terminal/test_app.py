@@ -46,7 +46,7 @@ def test_screen_follows_the_window_size(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)], size=(140, 40)) as app:
         app.wait_for("63 documents")
         app.type(QUESTION)
-        app.wait_for("tab here for details")
+        app.wait_for(" × 1.00 entity")
         for columns, lines in ((80, 24), (50, 16), (20, 5), (1, 1), (200, 60), (140, 40)):
             app.listen(0.2)
             before = len(app.written)

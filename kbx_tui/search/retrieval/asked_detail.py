@@ -138,9 +138,7 @@ def _phrase_for(key: str, topic: _Stems, words: Sequence[str]) -> Sequence[str]:
 
     `topic` holds the stems of those of `words` that may be a topic.
     """
-    own = key.replace("_", " ")
-    same: Sequence[str] = next((each for each in SAME if own in each), ())
-    for phrase in (own, *same):
+    for phrase in _phrases(key):
         spelled = phrase.split()
         asked = _stems(word for word in spelled if has_topic((word,)))
         if topic == asked and _stems(spelled) <= _stems(words):
@@ -150,9 +148,13 @@ def _phrase_for(key: str, topic: _Stems, words: Sequence[str]) -> Sequence[str]:
 
 def _noun(key: str) -> str:
     """Return the key of a property as a noun: `manager` for `reports_to`."""
+    phrases = _phrases(key)
+    return next((each for each in phrases if has_topic(each.split()[-1:])), phrases[0])
+
+
+def _phrases(key: str) -> Sequence[str]:
     own = key.replace("_", " ")
-    same: Sequence[str] = next((each for each in SAME if own in each), ())
-    return next((each for each in (own, *same) if has_topic(each.split()[-1:])), own)
+    return (own, *next((each for each in SAME if own in each), ()))
 
 
 def _people_named(values: Iterable[str], generation: IndexGeneration) -> Iterable[int]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -37,51 +37,33 @@ STAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class StageProgress:
-    name: str
-    figures: Progress | None = None
-    """None until it begins."""
-    is_over: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class IndexRun:
     state: RunState = "idle"
-    stages: tuple[StageProgress, ...] = tuple(map(StageProgress, STAGES))
+    now: Progress | None = None
+    """The newest figures, of the current stage; None before the first stage."""
 
     @property
     def is_active(self) -> bool:
         return self.state in ("counting", "running", "paused")
 
     @property
-    def current(self) -> StageProgress | None:
-        begun = [stage for stage in self.stages if stage.figures and not stage.is_over]
-        return begun[-1] if begun and self.is_active else None
+    def stages_left(self) -> list[str]:
+        """The stages that are not over, in order: the current one and those after it."""
+        names = [] if self.state == "idle" else list(STAGES)
+        return names[names.index(self.now.stage) :] if names and self.now else names
 
     @property
     def short_words(self) -> str:
         if self.state in ("asking", "paused", "stopped", "failed"):
             return self.state
-        now = self.current and self.current.figures
+        now = self.now if self.is_active else None
         return format_percent(now.done / now.total) if now and now.total > 1 else ""
 
     def in_state(self, state: RunState) -> IndexRun:
-        """Return the run in another state; a start resets its stages, an end marks them as over."""
-        if state == "counting":
-            return IndexRun(state)
-        if state == "idle":  # complete
-            return IndexRun(state, tuple(replace(each, is_over=True) for each in self.stages))
-        return replace(self, state=state)
+        return IndexRun(state, None if state == "counting" else self.now)
 
     def with_progress(self, progress: Progress) -> IndexRun:
-        """Return the run with a stage's newest figures, if it is one; those before it are over."""
-        if progress.stage not in STAGES:
-            return self
-        place = list(STAGES).index(progress.stage)
-        over = (replace(stage, is_over=True) for stage in self.stages[:place])
-        state: RunState = "paused" if self.state == "paused" else "running"
-        now = StageProgress(progress.stage, progress)
-        return IndexRun(state, (*over, now, *self.stages[place + 1 :]))
+        return IndexRun("paused" if self.state == "paused" else "running", progress)
 
 
 REPORT_INTERVAL = 0.1
@@ -118,7 +100,7 @@ class IndexSync:
         self._client, self._open_engine, self._status = client, open_engine, status
         self._on_growth, self._on_question = on_growth, on_question
         self.on_run: Callable[[], object] = lambda: None
-        self.run = IndexRun().in_state("idle")
+        self.run = IndexRun()
         self._confirmed = self._asked = False
         self._stopped, self._resumed = threading.Event(), threading.Event()
         self._resumed.set()
@@ -234,7 +216,10 @@ class IndexSync:
             except IndexLocked:  # another process, or a write of this one, does the work
                 self._status.show_progress("indexing waits for another write of the index")
                 self._show_run(self.run.in_state("locked"))
-                self._retry_later()
+                if self._retry is not None:
+                    self._retry.cancel()
+                loop = asyncio.get_running_loop()
+                self._retry = loop.call_later(LOCK_RETRY_SECONDS, self.index)
                 self._on_growth(frozenset())
             except Exception as error:
                 self._status.show_progress("")
@@ -250,12 +235,6 @@ class IndexSync:
                 self._show_run(self.run.in_state("stopped" if is_halted else "idle"))
                 self._confirmed = False
                 self._on_growth(frozenset() if self._index_again else self._take_changes())
-
-    def _retry_later(self) -> None:
-        if self._retry is not None:
-            self._retry.cancel()
-        loop = asyncio.get_running_loop()
-        self._retry = loop.call_later(LOCK_RETRY_SECONDS, self.index)
 
     def _take_changes(self) -> frozenset[str]:
         """Announce how many files changed; return these and those that may have changed."""
@@ -312,10 +291,17 @@ class IndexSync:
     # Watching.
 
     async def _watch(self, stopped: threading.Event, *, by_user: bool) -> None:
+        def take(paths: frozenset[str]) -> None:
+            self._client.call_on_loop(self._files_changed, paths)
+
+        def watch() -> None:
+            with closing(self._open_engine()) as engine:
+                if by_user or engine.settings.app.watch:
+                    engine.watch(take, stopped=stopped)
+
         try:
             # A daemon thread: it only waits, and may do so a moment longer than the app runs.
-            work = partial(self._watch_in_thread, stopped, by_user=by_user)
-            await run_in_thread(work, "kbx-watch", daemon=True)
+            await run_in_thread(watch, "kbx-watch", daemon=True)
         except Exception as error:
             logger().warning("changes on disk are not noticed: %s", error)
             cause = str(error) if isinstance(error, KbxError) else type(error).__name__
@@ -323,14 +309,6 @@ class IndexSync:
         if self._watching is stopped:
             self._watching = None
             self.on_run()
-
-    def _watch_in_thread(self, stopped: threading.Event, *, by_user: bool) -> None:
-        with closing(self._open_engine()) as engine:
-            if by_user or engine.settings.app.watch:
-                engine.watch(
-                    lambda paths: self._client.call_on_loop(self._files_changed, paths),
-                    stopped=stopped,
-                )
 
     def _files_changed(self, paths: frozenset[str]) -> None:
         self._changed |= paths
@@ -373,7 +351,11 @@ class IndexFollower(IndexSync):
     """The documents of the newest index: another object after each change of it."""
 
     def index(self, maybe_changed: Iterable[str] = (), *, by_user: bool = False) -> None:
-        self._client.start(self._say_if_not_indexed())
+        async def check() -> None:
+            if not await self._client.look(lambda engine: engine.is_indexed()):
+                self._status.show_error(NOT_INDEXED)
+
+        self._client.start(check())
 
     @property
     def is_watching(self) -> bool:
@@ -391,10 +373,6 @@ class IndexFollower(IndexSync):
         if self._following is not None:
             self._following.cancel()
             self._following = None
-
-    async def _say_if_not_indexed(self) -> None:
-        if not await self._client.look(lambda engine: engine.is_indexed()):
-            self._status.show_error(NOT_INDEXED)
 
     async def _follow(self) -> None:
         while True:

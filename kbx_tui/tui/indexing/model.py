@@ -136,10 +136,7 @@ class IndexModel:
 
     # Muted documents.
 
-    def mute(self, path: str) -> None:
-        self._client.start(self._mute(path))
-
-    async def _mute(self, path: str) -> None:
+    async def mute(self, path: str) -> None:
         def write(engine: KnowledgeBase) -> tuple[Written, tuple[str, ...]]:
             muted = {*engine.settings.search.muted_documents} ^ {path}
             return engine.tuner.mute_documents(muted), engine.settings.search.muted_documents

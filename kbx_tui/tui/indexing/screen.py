@@ -25,7 +25,7 @@ from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, shorten_start, wrap
 from kbx_tui.tui.drawing.lines import Line, Look, Span, looks
-from kbx_tui.tui.engine.index_sync import STAGES, IndexRun, RunState, StageProgress
+from kbx_tui.tui.engine.index_sync import STAGES, IndexRun, RunState
 from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
 from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, IndexModel, RunChanged
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
@@ -36,6 +36,7 @@ from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.past_queries import OverRetrieved
+    from kbx_tui.index.build.progress import Progress
     from kbx_tui.index.index_status import IndexOverview
 
 
@@ -79,16 +80,15 @@ FEW_LINES = 4
 
 def stage_lines(run: IndexRun, width: int, *, few: bool = False) -> list[Line]:
     """Return a bar for each stage that is not done; with `few`, only for the current one."""
-    stages = [stage for stage in run.stages if not stage.is_over]
-    if few:
-        stages = [run.current] if run.current else stages[:1]
-    return [stage_line(stage, width) for stage in stages]
+    stages = run.stages_left[:1] if few else run.stages_left
+    now = run.now
+    return [stage_line(name, now if now and name == now.stage else None, width) for name in stages]
 
 
-def stage_line(stage: StageProgress, width: int) -> Line:
-    """Return ` meaning    ━━━━━━━━────  312 of 1,204  40/s  26 s left`."""
+def stage_line(name: str, now: Progress | None, width: int) -> Line:
+    """Return ` meaning    ━━━━━━━━────  312 of 1,204  40/s  26 s left`; `now` if it has begun."""
     room = max(min(width - NAME - FIGURES - 3, 40), 6)
-    now, share, figures = stage.figures, 0.0, [""]
+    share, figures = 0.0, [""]
     if now is not None:
         share = now.done / now.total if now.total else 0.0
         left = now.seconds_left
@@ -99,7 +99,7 @@ def stage_line(stage: StageProgress, width: int) -> Line:
         ]
     filled = int(share * room)
     return (
-        Span(f" {fit(STAGES[stage.name], NAME)}", "strong" if now else "dim"),
+        Span(f" {fit(STAGES[name], NAME)}", "strong" if now else "dim"),
         Span("━" * filled, "document"),
         Span("─" * (room - filled), "rule"),
         Span(f"  {'  '.join(filter(None, figures))}", "dim"),
@@ -194,12 +194,12 @@ class FileList(RowsView[FileRow]):
         )
 
     def slots(self) -> Sequence[Slot | Line]:
-        return self.grouped(lambda row: row.kind, lambda row: self._title(row.kind))
+        def title(first: FileRow) -> Line:
+            words = KINDS[first.kind]
+            count = format_count(sum(row.kind == first.kind for row in self.rows), words.noun)
+            return (Span(f" {count}{words.rest}", "strong"), Span(f"  {words.advice}", "dim"))
 
-    def _title(self, kind: Kind) -> Line:
-        words = KINDS[kind]
-        count = format_count(sum(row.kind == kind for row in self.rows), words.noun)
-        return (Span(f" {count}{words.rest}", "strong"), Span(f"  {words.advice}", "dim"))
+        return self.grouped(lambda row: row.kind, title)
 
     def row_heights(self) -> list[int]:
         heights = [1] * len(self.rows)
@@ -264,7 +264,23 @@ class FolderList(RowsView[FolderRow]):
         self._lay_out()
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        return folder_line(self.rows[row], width, self.marker(row))
+        """Return `›   ▸ [x] meetings      5,012    12 hits`."""
+        folder = self.rows[row]
+        fold = ("▾ " if folder.is_open else "▸ ") if folder.has_folders else "  "
+        name = safe_line(folder.path.rpartition("/")[2]) + "/" if folder.path else "everything"
+        noun = "hit " if folder.hits == 1 else "hits"
+        hits = "" if folder.hits is None else f" {folder.hits:>6,} {noun}"
+        documents = f"{folder.documents:>7,}"
+        mark = MARKS[folder.mark]
+        head = f"{self.marker(row)}{'  ' * folder.depth}{fold}"
+        room = max(width - len(head) - len(mark) - len(documents) - len(hits) - 1, 6)
+        return (
+            Span(head, "dim"),
+            Span(mark, "accent" if folder.mark in ("all", "some") else "dim"),
+            Span(fit(name, room), "strong" if folder.hits else "text"),
+            Span(documents, "dim"),
+            Span(hits, "document" if folder.hits else "rule"),
+        )
 
     def action_toggle_folder(self) -> None:
         if (row := self.current) is not None:
@@ -294,24 +310,6 @@ class FolderList(RowsView[FolderRow]):
 
     def _lay_out(self) -> None:
         self.show_rows(self.model.folders.rows(self._opened), key=lambda row: row.path)
-
-
-def folder_line(row: FolderRow, width: int, marker: str) -> Line:
-    """Return `›   ▸ [x] meetings      5,012    12 hits`."""
-    fold = ("▾ " if row.is_open else "▸ ") if row.has_folders else "  "
-    name = safe_line(row.path.rpartition("/")[2]) + "/" if row.path else "everything"
-    hits = "" if row.hits is None else f" {row.hits:>6,} {'hit ' if row.hits == 1 else 'hits'}"
-    documents = f"{row.documents:>7,}"
-    mark = MARKS[row.mark]
-    head = f"{marker}{'  ' * row.depth}{fold}"
-    room = max(width - len(head) - len(mark) - len(documents) - len(hits) - 1, 6)
-    return (
-        Span(head, "dim"),
-        Span(mark, "accent" if row.mark in ("all", "some") else "dim"),
-        Span(fit(name, room), "strong" if row.hits else "text"),
-        Span(documents, "dim"),
-        Span(hits, "document" if row.hits else "rule"),
-    )
 
 
 class FolderPicker(ModeBox[None]):
@@ -428,14 +426,11 @@ class Index(ModeScreen):
             files.show(file_rows(self.model.overview, model.over_retrieved, model.muted))
             if model.has_read_queries and not self._is_settled:
                 self._is_settled = True
-                self._leave_empty_list(files)
+                folders, is_wide = self.query_one(FolderList), self.has_class("-wide")
+                if not files.rows and files.has_focus and folders.rows and is_wide:
+                    self.set_focus(folders)
         self.query_one(KeyBar).show(*self.scopes())
         self.show_run()
-
-    def _leave_empty_list(self, files: FileList) -> None:
-        folders = self.query_one(FolderList)
-        if not files.rows and files.has_focus and folders.rows and self.has_class("-wide"):
-            self.set_focus(folders)
 
     @on(FoldersChanged)
     def show_folders(self) -> None:
@@ -493,7 +488,7 @@ class Index(ModeScreen):
         if row is None or row.is_gone or row.kind in ("problem", "template"):
             self.show_notice("no document is chosen: go to one first")
         else:
-            self.model.mute(row.path)
+            self.session.client.start(self.model.mute(row.path))
 
     def action_undo(self) -> None:
         self.model.undo()

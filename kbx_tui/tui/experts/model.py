@@ -53,11 +53,7 @@ class ExpertSearch:
         self._suggested = ""
         self._searches = LatestOnly(client)
 
-    def find_topics(self) -> None:
-        if not self.topics:
-            self._client.start(self._find_topics())
-
-    async def _find_topics(self) -> None:
+    async def find_topics(self) -> None:
         def find(engine: KnowledgeBase) -> tuple[str, ...]:
             if not engine.is_indexed():
                 return ()
@@ -68,7 +64,7 @@ class ExpertSearch:
             known = (topic for topic in topics if engine.experts(topic, limit=1).experts)
             return tuple(islice(known, TOPICS_SHOWN))
 
-        self.topics = await self._client.run(find)
+        self.topics = self.topics or await self._client.run(find)
         if self.view is None:
             self.on_change()
 

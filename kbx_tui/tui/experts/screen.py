@@ -234,7 +234,7 @@ class Experts(ModeScreen):
         topic.value = self.model.topic_after(self._asked_in_explore())
         topic.select_all()  # typing replaces it
         self._show_weight()
-        self.model.find_topics()
+        self.session.client.start(self.model.find_topics())
         if self.model.view is not None:
             self.show()
             self.set_focus(self.query_one(ExpertList))  # the topic has already been typed

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from math import ceil, floor
+from operator import itemgetter
 from typing import Any, Literal
 
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
@@ -29,10 +30,6 @@ class Tunable:
     @property
     def is_continuous(self) -> bool:
         return isinstance(self.values[0], float)
-
-    def value_in(self, tuning: Tuning) -> Value:
-        value: Value = getattr(tuning, self.tuning_field)
-        return value
 
     def with_value(self, tuning: Tuning, value: Value) -> Tuning:
         changes: dict[str, Any] = {self.tuning_field: value}
@@ -102,7 +99,8 @@ class Curve:
 
     @property
     def current(self) -> Value:
-        return self.knob.value_in(self.tuning)
+        value: Value = getattr(self.tuning, self.knob.tuning_field)
+        return value
 
     @property
     def best(self) -> int:
@@ -195,18 +193,15 @@ class BrailleCanvas:
                 self._signs[row][column], self._looks[row][column] = sign, look
 
     def lines(self) -> list[Line]:
-        return [tuple(_joined(self._cells(row))) for row in range(self.height)]
-
-    def _cells(self, row: int) -> Iterable[Span]:
-        for sign, bits, look in zip(
-            self._signs[row], self._bits[row], self._looks[row], strict=True
-        ):
-            yield Span(sign or (chr(BLANK_BRAILLE + bits) if bits else " "), look)
-
-
-def _joined(spans: Iterable[Span]) -> Iterable[Span]:
-    for look, group in groupby(spans, key=lambda span: span.look):
-        yield Span("".join(span.text for span in group), look)
+        lines: list[Line] = []
+        for row in zip(self._signs, self._bits, self._looks, strict=True):
+            cells = (
+                (sign or (chr(BLANK_BRAILLE + bits) if bits else " "), look)
+                for sign, bits, look in zip(*row, strict=True)
+            )
+            runs = groupby(cells, key=itemgetter(1))
+            lines.append(tuple(Span("".join(cell for cell, _ in run), look) for look, run in runs))
+        return lines
 
 
 LABEL = 5
@@ -214,40 +209,36 @@ NOW, BEST = "●", "◆"
 LABELS_EVERY = 4
 
 
-@dataclass(frozen=True, slots=True)
-class PlotArea:
-    width: int
-    height: int
-
-    def x(self, position: float) -> int:
-        return round(position * (self.width * DOTS_ACROSS - 1))
-
-    def position(self, cell: int) -> float:
-        return min(max((cell - LABEL) / max(self.width - 1, 1), 0.0), 1.0)
-
-
-def plot_area(width: int, height: int) -> PlotArea:
-    return PlotArea(max(width - LABEL, 2), max(height - 2, 1))
+def plot_position(cell: int, width: int) -> float:
+    """Return the position, 0..1, of a cell in a line of a plot of `width` cells."""
+    return min(max((cell - LABEL) / (max(width - LABEL, 2) - 1), 0.0), 1.0)
 
 
 def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) -> list[Line]:
-    area, (low, high) = plot_area(width, height), y_range(curve)
-    canvas, tall = BrailleCanvas(area.width, area.height), area.height * DOTS_DOWN - 1
+    canvas, (low, high) = BrailleCanvas(max(width - LABEL, 2), max(height - 2, 1)), y_range(curve)
+    across, down = (dots - 1 for dots in canvas.dots)
+
+    def x(value: Value) -> int:
+        return round(curve.knob.position(value) * across)
 
     def y(figure: float) -> int:
-        return round((high - figure) / (high - low) * tall)
+        return round((high - figure) / (high - low) * down)
 
-    xs = [area.x(curve.knob.position(value)) for value in curve.knob.values]
+    xs = list(map(x, curve.knob.values))
     _draw_band(canvas, xs, [y(each) for each in curve.high], [y(each) for each in curve.low])
     canvas.path([(x, y(mean)) for x, mean in zip(xs, curve.means, strict=True)], "document")
     if curve.has_gain:
         canvas.sign(xs[curve.best], y(curve.means[curve.best]), BEST, "entity")
-    here = area.x(curve.knob.position(curve.current))
+    here = x(curve.current)
     canvas.sign(here, y(curve.now), NOW, "accent")
     canvas.rule(here, "┊", "rule")
-    labels = [_y_label(row, area.height, low, high) for row in range(area.height)]
+    labels = [_y_label(row, canvas.height, low, high) for row in range(canvas.height)]
     lines = [(label, *line) for label, line in zip(labels, canvas.lines(), strict=True)]
-    return [*lines, _axis(area, steps, curve), _x_labels(area, curve)]
+    changing = {x(step) // DOTS_ACROSS for step in steps}
+    axis = "".join("┴" if cell in changing else "─" for cell in range(canvas.width))
+    texts = list(map(curve.knob.text, curve.knob.values))
+    below = _x_labels(texts, [LABEL + dot // DOTS_ACROSS for dot in xs], canvas.width + LABEL)
+    return [*lines, (Span("    └", "dim"), Span(axis, "rule")), (Span(below, "dim"),)]
 
 
 def _draw_band(
@@ -271,26 +262,16 @@ def _y_label(row: int, rows: int, low: float, high: float) -> Span:
     return Span(f"{format_score(figure):>4}┤"[-LABEL:], "dim")
 
 
-def _axis(area: PlotArea, steps: Sequence[float], curve: Curve) -> Line:
-    cells = {area.x(curve.knob.position(step)) // DOTS_ACROSS for step in steps}
-    line = "".join("┴" if cell in cells else "─" for cell in range(area.width))
-    return (Span("    └", "dim"), Span(line, "rule"))
-
-
-def _x_labels(area: PlotArea, curve: Curve) -> Line:
-    cells = [" "] * (area.width + LABEL)
-    last = len(curve.knob.values) - 1
+def _x_labels(texts: Sequence[str], middles: Sequence[int], width: int) -> str:
+    """Return a line with those of the texts that fit, each around its cell in `middles`."""
+    cells, last = " " * width, len(texts) - 1
     order = [0, last, *(place for place in range(1, last) if last < 8 or place % 5 == 0)]
-    taken: list[tuple[int, int]] = []
-    for place in order:
-        text = curve.knob.text(curve.knob.values[place])
-        middle = LABEL + area.x(curve.knob.position(curve.knob.values[place])) // DOTS_ACROSS
-        start = min(max(middle - len(text) // 2, 0), len(cells) - len(text))
+    for text, middle in ((texts[place], middles[place]) for place in order):
+        start = min(max(middle - len(text) // 2, 0), width - len(text))
         end = start + len(text)
-        if all(end < other or start > stop for other, stop in taken):
-            taken.append((start, end))
-            cells[start:end] = text
-    return (Span("".join(cells), "dim"),)
+        if not cells[max(start - 1, 0) : end + 1].strip():
+            cells = cells[:start] + text + cells[end:]
+    return cells
 
 
 DEPTH = 10

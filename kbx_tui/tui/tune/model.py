@@ -220,20 +220,14 @@ class TuneModel:
     def snapshots(self) -> tuple[SnapshotRow, ...]:
         return snapshot_rows(self._snapshots, self._differences, self.judging.pinned)
 
-    def take_snapshot(self) -> None:
+    async def take_snapshot(self) -> None:
         if (tuning := self.tuning) is None:
             self._status.show_notice("a fast search has no knobs to keep")
         else:
-            self._client.start(self._take_snapshot(tuning))
+            await self._client.run(lambda engine: engine.tuner.take_snapshot(tuning))
+            await self._read_snapshots()
 
-    async def _take_snapshot(self, tuning: Tuning) -> None:
-        await self._client.run(lambda engine: engine.tuner.take_snapshot(tuning))
-        await self._read_snapshots()
-
-    def drop_snapshot(self, snapshot: TuningSnapshot) -> None:
-        self._client.start(self._drop_snapshot(snapshot))
-
-    async def _drop_snapshot(self, snapshot: TuningSnapshot) -> None:
+    async def drop_snapshot(self, snapshot: TuningSnapshot) -> None:
         await self._client.run(lambda engine: engine.tuner.snapshots.remove(snapshot))
         self.explore.remember(lambda: self._client.start(self._restore_snapshot(snapshot)))
         await self._read_snapshots()

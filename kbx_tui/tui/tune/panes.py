@@ -28,7 +28,7 @@ from kbx_tui.tui.drawing.lines import (
 from kbx_tui.tui.judging.live_measure import EQUAL, LiveMeasure
 from kbx_tui.tui.judging.model import vote_words
 from kbx_tui.tui.shell.messages import Newest
-from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_area, plot_lines
+from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_lines, plot_position
 from kbx_tui.tui.tune.model import PastQueries, SnapshotRow
 from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
 from kbx_tui.tui.widgets.number_slider import Draggable
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes
     from kbx_tui.evaluation.judgments import JudgedQuery
     from kbx_tui.evaluation.optimise import Advice
-    from kbx_tui.evaluation.past_queries import AskedQuery, Outcome, ThresholdObservatory
+    from kbx_tui.evaluation.past_queries import Outcome, ThresholdObservatory
 
 
 LEAST_HEIGHT = 4
@@ -60,24 +60,22 @@ class CurvePane(LineDrawing, Draggable, can_focus=True, inherit_bindings=False):
         self.steps: tuple[float, ...] = ()
         self.empty_state: EmptyState = blank
         self._value: Value | None = None
-        self._drawn: tuple[object, list[Line]] = (None, [])
+        """The value that the user has moved the knob to; `curve` follows."""
+        self._lines: list[Line] = []
 
     def show(self, curve: Curve | None, p: float | None, steps: tuple[float, ...]) -> None:
-        self.curve, self.p, self.steps, self._value = curve, p, steps, None
+        self.curve, self.p, self.steps = curve, p, steps
+        self._value = None if curve is None else curve.current
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        self._lines = self._lay_out(*self.content_size)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        lines, width = self._lines(), self.content_size.width
-        return self.draw(lines[y] if y < len(lines) else BLANK, width)
+        return self.draw(self._lines[y] if y < len(self._lines) else BLANK, self.content_size.width)
 
-    def _lines(self) -> list[Line]:
-        width, height = self.content_size
-        key = (self.curve, self.p, self.steps, self.empty_state, width, height)
-        if self._drawn[0] != key:
-            self._drawn = (key, self._draw(width, height))
-        return self._drawn[1]
-
-    def _draw(self, width: int, height: int) -> list[Line]:
+    def _lay_out(self, width: int, height: int) -> list[Line]:
         if self.curve is None:
             return fit_to_height(self.empty_state(width), height)
         words: list[Line] = [
@@ -90,8 +88,8 @@ class CurvePane(LineDrawing, Draggable, can_focus=True, inherit_bindings=False):
         return [*((Span(" " * MARGIN), *line) for line in plot), *words]
 
     def action_move(self, steps: int) -> None:
-        if self.curve is not None:
-            self._move_to(self.curve.knob.moved(self._value_of(self.curve), steps))
+        if self.curve is not None and self._value is not None:
+            self._move_to(self.curve.knob.moved(self._value, steps))
 
     def action_move_to_end(self, right: bool) -> None:
         if self.curve is not None:
@@ -99,15 +97,11 @@ class CurvePane(LineDrawing, Draggable, can_focus=True, inherit_bindings=False):
 
     def drag_to(self, x: int) -> None:
         if self.curve is not None:
-            width, height = self.content_size
-            area = plot_area(width - 2 * MARGIN, height)
-            self._move_to(self.curve.knob.value_at(area.position(x - MARGIN)))
-
-    def _value_of(self, curve: Curve) -> Value:
-        return curve.current if self._value is None else self._value
+            position = plot_position(x - MARGIN, self.content_size.width - 2 * MARGIN)
+            self._move_to(self.curve.knob.value_at(position))
 
     def _move_to(self, value: Value) -> None:
-        if self.curve is not None and value != self._value_of(self.curve):
+        if value != self._value:
             self._value = value
             self.post_message(self.Moved(value))
 
@@ -366,18 +360,20 @@ def past_query_lines(past: PastQueries, width: int) -> list[Line]:
     lines.append((Span(f" threshold {format_score(past.current)}  ", "strong"), Span(now)))
     if past.pinned == past.current:
         return lines
-    lines.append(
-        (
-            Span(f" A         {format_score(past.pinned)}  ", "dim"),
-            Span(outcome_words(observed, past.pinned), "dim"),
-        )
-    )
+    then = outcome_words(observed, past.pinned)
+    lines.append((Span(f" A         {format_score(past.pinned)}  {then}", "dim"),))
     flips = observed.flips(past.pinned, past.current)
     if not flips:
         return [*lines, (Span(" no query changes between the two", "dim"),)]
     change = "changes" if len(flips) == 1 else "change"
     title = f" {format_count(len(flips), 'query')} {change}:"
-    return [*lines, (Span(title),), *(_flip_line(query, past, width) for query in flips)]
+    lines.append((Span(title),))
+    places = [_place(observed, threshold) for threshold in (past.pinned, past.current)]
+    for query in flips:
+        change = " → ".join(OUTCOMES[query.outcomes[place]] for place in places)
+        text = fit(safe_line(query.query), max(width - len(change) - 6, 1))
+        lines.append((Span(f"   {text}  "), Span(change, "accent")))
+    return lines
 
 
 def histogram_lines(histogram: Sequence[int], threshold: float, width: int) -> list[Line]:
@@ -402,16 +398,6 @@ def outcome_words(observed: ThresholdObservatory, threshold: float) -> str:
     counts = [query.outcomes[place] for query in observed.queries]
     parts = [f"{counts.count(outcome):,} {name}" for outcome, name in OUTCOMES.items()]
     return ", ".join(parts if "nothing" in counts else parts[:2])
-
-
-def _flip_line(query: AskedQuery, past: PastQueries, width: int) -> Line:
-    before, after = (
-        OUTCOMES[query.outcomes[_place(past.observed, threshold)]]
-        for threshold in (past.pinned, past.current)
-    )
-    change = f"{before} → {after}"
-    text = fit(safe_line(query.query), max(width - len(change) - 6, 1))
-    return (Span(f"   {text}  "), Span(change, "accent"))
 
 
 def _place(observed: ThresholdObservatory, threshold: float) -> int:

@@ -96,7 +96,7 @@ class Tune(JudgingScreen):
         super().__init__(session, app_state)
         self.model = model = session.tune
         self.judge = self
-        self.action_take_snapshot, self.action_undo = model.take_snapshot, model.explore.undo
+        self.action_undo = model.explore.undo
         self.action_next_knob, self.action_next_measure = model.next_knob, model.next_measure
         self._awaits_queries = False
         """Whether optimising starts as soon as the judged queries have been read."""
@@ -152,13 +152,10 @@ class Tune(JudgingScreen):
             case "curve":
                 self._show_curve()
                 self._show_title()
-                self._optimise_if_awaited()
-
-    def _optimise_if_awaited(self) -> None:
-        is_read = self.model.curve is not None and not self.session.judging.is_reading
-        if self._awaits_queries and is_read and self.model.tuning is not None:
-            self._awaits_queries = False
-            self.model.optimise(self.model.tuning)
+                is_read = self.model.curve is not None and not self.session.judging.is_reading
+                if self._awaits_queries and is_read and self.model.tuning is not None:
+                    self._awaits_queries = False
+                    self.model.optimise(self.model.tuning)
 
     # What the panes show.
 
@@ -267,13 +264,16 @@ class Tune(JudgingScreen):
         else:
             super().action_pin_settings()
 
+    def action_take_snapshot(self) -> None:
+        self.session.client.start(self.model.take_snapshot())
+
     def action_take_row(self) -> None:
         if (row := self.query_one(panes.SnapshotList).current) is not None:
             self._take(row.settings.tuning)
 
     def action_drop(self) -> None:
         if (row := self.query_one(panes.SnapshotList).current) is not None:
-            self.model.drop_snapshot(row.snapshot)
+            self.session.client.start(self.model.drop_snapshot(row.snapshot))
             undo = self.app.keymap.key_of("tune.undo")
             self.show_notice(f"the snapshot of {row.when} is dropped; {undo} takes that back")
 

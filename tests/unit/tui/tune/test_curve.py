@@ -13,8 +13,8 @@ from kbx_tui.tui.tune.curve import (
     Curve,
     Tunable,
     curve_words,
-    plot_area,
     plot_lines,
+    plot_position,
     tunables_for,
     y_range,
 )
@@ -25,7 +25,7 @@ ALPHA, THRESHOLD, ENTITIES, GATE, PARENT, OPENINGS = TUNABLES
 def curve(means: list[float], knob: Tunable = ALPHA, tuning: Tuning | None = None) -> Curve:
     """Return a curve with intervals of .05 around the means."""
     tuning = tuning or Tuning()
-    now = means[round(knob.position(knob.value_in(tuning)) * (len(means) - 1))]
+    now = means[round(knob.position(getattr(tuning, knob.tuning_field)) * (len(means) - 1))]
     low, high = ([min(max(mean + by, 0.0), 1.0) for mean in means] for by in (-0.05, 0.05))
     ends = (now, now - 0.05, now + 0.05)
     return Curve(knob, "ndcg", tuning, tuple(means), tuple(low), tuple(high), *ends)
@@ -69,9 +69,8 @@ def test_marks_are_above_the_values_that_they_mark() -> None:
     lines = text(plot_lines(found, (), 85, 12))
     (now,) = (line.index(NOW) for line in lines if NOW in line)
     (best,) = (line.index(BEST) for line in lines if BEST in line)
-    area = plot_area(85, 12)
-    assert area.position(now) == pytest.approx(0.5, abs=0.02)
-    assert area.position(best) == pytest.approx(0.8, abs=0.02)
+    assert plot_position(now, 85) == pytest.approx(0.5, abs=0.02)
+    assert plot_position(best, 85) == pytest.approx(0.8, abs=0.02)
     assert lines[-1].index(".50") <= now <= lines[-1].index(".50") + 3
 
 
@@ -110,7 +109,7 @@ def test_knobs_move_in_steps_within_their_range() -> None:
 def test_every_value_of_a_knob_is_valid_and_has_a_place(knob: Tunable) -> None:
     for value in knob.values:
         changed = knob.with_value(Tuning(), value)
-        assert knob.value_in(changed) == value
+        assert getattr(changed, knob.tuning_field) == value
         assert knob.value_at(knob.position(value)) == value
 
 

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.api.several_bases import Answer, OwnedResult, SeveralResponse
     from kbx_tui.index.index_status import IndexQuestion
-    from kbx_tui.search.results.response import SearchResponse
 
 
 LIMIT = 50
@@ -72,18 +71,11 @@ class AnswersMerged(Newest):
 class TogetherModel:
     """The bases, and the newest answers. It outlives the visits to a single base."""
 
-    def __init__(
-        self,
-        roots: Mapping[str, Path],
-        bases: Bases,
-        debounce: float,
-    ) -> None:
+    def __init__(self, roots: Mapping[str, Path], bases: Bases, debounce: float) -> None:
         """`roots` are those of the bases by name, `debounce` the pause after typing in seconds."""
         self.post: Callable[[Message], object] = lambda message: None
         self.query = ""
         self._debounce = debounce
-        self._answers: dict[str, Answer] = {}
-        self._late: frozenset[str] = frozenset()
         self.bases = tuple(
             TogetherBase(
                 name,
@@ -96,10 +88,6 @@ class TogetherModel:
             for name, root in roots.items()
         )
         self._searches = LatestOnly(self.bases[0].client)
-
-    @property
-    def rows(self) -> tuple[BaseRow, ...]:
-        return tuple(BaseRow(base.name, base.words, self._found(base.name)) for base in self.bases)
 
     def start(self) -> None:
         for base in self.bases:
@@ -118,7 +106,8 @@ class TogetherModel:
     def ask(self, query: str) -> None:
         if query != self.query:
             self.query = query
-            self._answers, self._late = {}, frozenset()
+            for base in self.bases:
+                base.answer, base.is_late = None, False
             if query:
                 self._searches.start(self._search(query, self._debounce))
             else:
@@ -136,54 +125,33 @@ class TogetherModel:
         except KbxError as error:
             self.post(Failure(safe_line(str(error))))
             return
+        from kbx_tui.api.several_bases import merge
+
         searchable = [base for base in self.bases if base.is_searchable]
         answers: dict[str, Answer] = {}
-        waiting = {asyncio.ensure_future(self._ask(base, request, answers)) for base in searchable}
+        waiting = {asyncio.ensure_future(base.ask(request, answers)) for base in searchable}
         shown = 0
         try:
             while waiting:
                 _, waiting = await asyncio.wait(waiting, timeout=PATIENCE)
-                names = {base.name for base in searchable if waiting}
-                self._late = frozenset(names - answers.keys())
+                for base in searchable:
+                    base.is_late = bool(waiting) and base.name not in answers
                 if len(answers) > shown:
-                    shown, self._answers = len(answers), dict(answers)
-                    self._show(request, is_complete=not waiting)
+                    shown = len(answers)
+                    for base in self.bases:
+                        base.answer = answers.get(base.name)
+                    try:
+                        self.post(AnswersMerged(merge(request, answers), not waiting))
+                    except KbxError as error:
+                        self.post(Failure(safe_line(str(error))))
                 self.post(BasesChanged())
         finally:
             for task in waiting:
                 task.cancel()
 
-    async def _ask(
-        self, base: TogetherBase, request: SearchRequest, answers: dict[str, Answer]
-    ) -> None:
-        from kbx_tui.api.several_bases import ask
-
-        try:
-            answers[base.name] = await base.client.run(partial(ask, request=request))
-        except Exception as error:
-            base.client.report(error)
-        else:
-            base.forget_error()
-
-    def _show(self, request: SearchRequest, *, is_complete: bool) -> None:
-        from kbx_tui.api.several_bases import merge
-
-        try:
-            self.post(AnswersMerged(merge(request, self._answers), is_complete))
-        except KbxError as error:
-            self.post(Failure(safe_line(str(error))))
-
-    def _found(self, name: str) -> str:
-        if name in self._late:
-            return "searching …"
-        answer = self._answers.get(name)
-        if answer is None or isinstance(answer, KbxError):
-            return safe_line(str(answer or ""))
-        return found_words(answer)
-
 
 class TogetherBase:
-    """A base of several, with an index kept up to date; its row is the `Status` of its indexing."""
+    """A base of several, with an index kept up to date, whose `Status` is its row in the list."""
 
     def __init__(
         self,
@@ -207,6 +175,9 @@ class TogetherBase:
             on_question=self._take_question,
         )
         self.is_searchable = False
+        self.answer: Answer | None = None
+        self.is_late = False
+        """Whether its answer is waited for longer than those of other bases."""
         self._problem = self._progress = ""
         self._is_asked = False
         self._documents: int | None = None
@@ -218,6 +189,21 @@ class TogetherBase:
         holds = "" if self._documents is None else format_count(self._documents, "document")
         return " · ".join(filter(None, (holds, self._progress))) or "opening …"
 
+    @property
+    def found(self) -> str:
+        """What it has for the query: `12 found · Alice Chen, Migration`."""
+        if self.is_late:
+            return "searching …"
+        answer = self.answer
+        if answer is None or isinstance(answer, KbxError):
+            return safe_line(str(answer or ""))
+        kept = (answer.meta.explain or {}).get("kept_entities", ())
+        names = ", ".join(
+            safe_line(entity.name) for entity in answer.meta.pass1_entities if entity.id in kept
+        )
+        found = f"{answer.meta.total_matched:,} found"
+        return " · ".join(filter(None, (found, shorten(names, 60))))
+
     def start(self) -> None:
         self._problem = ""
         if self._is_asked:  # it may have been indexed, or declined, in the meantime
@@ -225,9 +211,16 @@ class TogetherBase:
             self.index_sync.answer(confirmed=False)
         self.client.start(self._open())
 
-    def forget_error(self) -> None:
-        if not self._is_asked:
-            self._problem = ""
+    async def ask(self, request: SearchRequest, answers: dict[str, Answer]) -> None:
+        from kbx_tui.api.several_bases import ask
+
+        try:
+            answers[self.name] = await self.client.run(partial(ask, request=request))
+        except Exception as error:
+            self.client.report(error)
+        else:
+            if not self._is_asked:
+                self._problem = ""
 
     # The status of indexing.
 
@@ -277,13 +270,6 @@ class TogetherBase:
 NAME_WIDTH = 18
 
 
-@dataclass(frozen=True, slots=True)
-class BaseRow:
-    name: str
-    holds: str
-    found: str = ""
-
-
 def note_words(response: SeveralResponse) -> str:
     """Return the notes of those bases that have results: the rows of others say they have none."""
     return "; ".join(
@@ -292,16 +278,6 @@ def note_words(response: SeveralResponse) -> str:
         if answer.results
         for note in answer.meta.notes
     )
-
-
-def found_words(answer: SearchResponse) -> str:
-    """Return what a base has for a query: `12 found · Alice Chen, Migration`."""
-    kept = (answer.meta.explain or {}).get("kept_entities", ())
-    names = ", ".join(
-        safe_line(entity.name) for entity in answer.meta.pass1_entities if entity.id in kept
-    )
-    found = f"{answer.meta.total_matched:,} found"
-    return " · ".join(filter(None, (found, shorten(names, 60))))
 
 
 def count_words(response: SeveralResponse) -> str:
@@ -343,7 +319,7 @@ class OwnedList(RowsView["OwnedResult"]):
         self.chosen = self._wanted is not None
         self._titles = [safe_line(own.result.title) for own in results]
         self._shared = shared_lengths(self._titles)
-        self.show_rows(results, key=lambda own: object(), otherwise=at)
+        self.show_at(tuple(results), at)
         self._placed = self.current
 
     def row_heights(self) -> list[int]:
@@ -378,7 +354,7 @@ def _place(own: OwnedResult) -> tuple[str, str]:
     return own.base, own.result.path
 
 
-class BaseList(RowsView[BaseRow]):
+class BaseList(RowsView[TogetherBase]):
     COMPONENT_CLASSES = looks("strong", "entity", "cursor")
     BINDINGS = bindings("together_bases")
     LEAVE_ACTION = "screen.focus_query"
@@ -388,7 +364,7 @@ class BaseList(RowsView[BaseRow]):
         names = name_column([each.name for each in self.rows], width)
         room = max(width - names - 4, 0)
         found = shorten(base.found, room // 2)
-        holds = shorten(base.holds, max(room - cell_len(found) - 2, 0))
+        holds = shorten(base.words, max(room - cell_len(found) - 2, 0))
         gap = " " * max(room - cell_len(holds) - cell_len(found), 0)
         name = Span(fit(base.name, names), "entity")
         return (
@@ -442,7 +418,7 @@ class Together(FrameScreen):
                 if row.is_known_item:
                     yield "=", "the query is its title, path or name, so it comes first."
             case BaseList() as bases if (base := bases.current) is not None:
-                yield base.holds, "what it holds, or why it cannot be searched."
+                yield base.words, "what it holds, or why it cannot be searched."
                 if base.found:
                     found = "how many documents match, and which entities were found first."
                     yield base.found, found
@@ -481,7 +457,7 @@ class Together(FrameScreen):
 
     def on_bases_changed(self) -> None:
         bases = self.query_one(BaseList)
-        bases.show_rows(self.model.rows, key=lambda base: base.name)
+        bases.show_rows(self.model.bases, key=lambda base: base.name)
 
     def on_answers_merged(self, message: AnswersMerged) -> None:
         response, results = message.response, self.query_one(OwnedList)
@@ -511,8 +487,11 @@ class Together(FrameScreen):
     @on(RowsView.Opened)
     def open_base(self, event: RowsView.Opened) -> None:
         row = event.row
-        name, path = (row.name, "") if isinstance(row, BaseRow) else (row.base, row.result.path)
-        self.app.post_message(OpenBase(self.model.root_of(name), self.model.query, path))
+        if isinstance(row, TogetherBase):
+            root, path = row.root, ""
+        else:
+            root, path = self.model.root_of(row.base), row.result.path
+        self.app.post_message(OpenBase(root, self.model.query, path))
 
     # Actions.
 

@@ -16,7 +16,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.together import BaseList, BaseRow, OwnedList, Together, TogetherLine
+from kbx_tui.tui.together import BaseList, OwnedList, Together, TogetherBase, TogetherLine
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, PATIENCE, TINY, WIDE, Driver, Size, starting
 from tests.functional.tui.watched import Watched, WatchedBases
@@ -52,7 +52,7 @@ async def together(
     app = KbxApp(None, together=roots, bases=WatchedBases(watched), debounce=0.0)
     async with app.run_test(size=size) as pilot:
         driver = Driver(app, pilot, watched)
-        await driver.until(lambda: all(row.holds != "opening …" for row in bases_of(driver)))
+        await driver.until(lambda: all(row.words != "opening …" for row in bases_of(driver)))
         yield driver
 
 
@@ -61,8 +61,8 @@ def screen_of(driver: Driver) -> Together:
     return driver.app.together
 
 
-def bases_of(driver: Driver) -> tuple[BaseRow, ...]:
-    return screen_of(driver).model.rows
+def bases_of(driver: Driver) -> tuple[TogetherBase, ...]:
+    return screen_of(driver).model.bases
 
 
 def rows_of(driver: Driver) -> list[tuple[str, str]]:

@@ -111,8 +111,12 @@ class CompareModel:
             settings = SearchSettings(tuning, side.mode == "fast").words()
             tuning = replace(tuning, muted=side.muted, pinned=side.pinned)
             # Without the reranker: only the current search waits for it.
-            rankings.append(engine.rank(replace(found, reranker=None), tuning))
-            words.append(f"{_fallback(rankings[-1])}{settings}")
+            ranking = engine.rank(replace(found, reranker=None), tuning)
+            if tuning.hierarchy and ranking.search_mode != "two_pass" and not found.fast:
+                why = kept_words(ranking.search_mode, ranking.search_mode_reason, ())
+                settings = f"flat: {why} · set to {settings}"
+            rankings.append(ranking)
+            words.append(settings)
         before, after = self._rankings = tuple(rankings)
         comparison = compare(before, after, LIMIT)
         moves = {change.path: move_text(change.distance).strip() for change in comparison.kept}
@@ -124,13 +128,6 @@ class CompareModel:
         )
         rows = tuple(RankRow(rank, *pair) for rank, pair in enumerate(columns, 1))
         return CompareView(words[0], words[1], rows, moves, comparison)
-
-
-def _fallback(ranking: Ranking) -> str:
-    """Return that a two-pass search ranked flat, and why; empty if it did not."""
-    if not ranking.tuning.hierarchy or ranking.search_mode == "two_pass" or ranking.evidence.fast:
-        return ""
-    return f"flat: {kept_words(ranking.search_mode, ranking.search_mode_reason, ())} · set to "
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,17 +234,16 @@ class LostAndGained(TextPane):
 
     def build(self, width: int) -> list[Line]:
         lines = [line for text in self.pair for line in paragraph(text, width)]
-        return [*lines, *([BLANK] if lines else []), *self._lists(width)]
-
-    def _lists(self, width: int) -> list[Line]:
+        if lines:
+            lines.append(BLANK)
         if self.view is None:
-            return []
+            return lines
         both = self.view.comparison
         count = len(both.moved)
         moved = f"{format_count(count, 'document')} of both moved" if count else ""
         if not (both.lost or both.gained):
-            return paragraph(f"Both find the same. {moved or 'Nothing moved'}.", width)
-        lines = [*_list("Lost", "bad", both.lost, width)]
+            return lines + paragraph(f"Both find the same. {moved or 'Nothing moved'}.", width)
+        lines += _list("Lost", "bad", both.lost, width)
         lines += _list("Gained", "accent", both.gained, width)
         return [*lines, BLANK, *paragraph(f"{moved}.", width, "dim")] if moved else lines
 

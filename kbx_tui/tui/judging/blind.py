@@ -102,7 +102,7 @@ class BlindScreen(ModalScreen[None], Overlay[None]):
         model, progress = self.model, f"{format_count(self.model.answered, 'answer')} in this round"
         self._show_keys()
         if model.question is not None:
-            title = f"Which list answers better: “{model.question.text}”"
+            title = f"Which list answers better: “{safe_line(model.question.query)}”"
             self._box.border_title = Content(title)
             self.query_one(TwoLists).show(model.question)
         elif model.votes is not None:
@@ -330,7 +330,6 @@ class ShownResult:
 @dataclass(frozen=True, slots=True)
 class Question:
     query: str
-    text: str
     first: ShownList
     second: ShownList
     first_results: tuple[ShownResult, ...]
@@ -359,14 +358,9 @@ def ask(
         return None
     random.shuffle(lists)
     (first, first_evidence), (second, second_evidence) = lists
-    return Question(
-        query,
-        safe_line(query),
-        first,
-        second,
-        _results(engine, first_evidence, first, second),
-        _results(engine, second_evidence, second, first),
-    )
+    first_results = _results(engine, first_evidence, first, second)
+    second_results = _results(engine, second_evidence, second, first)
+    return Question(query, first, second, first_results, second_results)
 
 
 def _results(

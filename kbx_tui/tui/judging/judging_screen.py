@@ -62,7 +62,8 @@ class JudgingScreen(ModeScreen):
         """Stay at the document at hand, unless a screen overrides it."""
 
     def action_next_to_judge(self) -> None:
-        self._show_reason(self.judge.go_to_next())
+        if reason := self.judge.go_to_next():
+            self.show_notice(reason)
 
     def action_pin_settings(self) -> None:
         settings = self.session.explore.settings
@@ -94,18 +95,14 @@ class JudgingScreen(ModeScreen):
         if settings.is_fast:
             self.show_notice("a fast search is no setting of kbx.toml: choose another mode first")
             return
-        tuning, judging = settings.tuning, self.session.judging
+        tuning, judging, start = settings.tuning, self.session.judging, self.session.client.start
 
         def ask(diff: str) -> None:
             def answered(agreed: bool | None) -> None:
                 if agreed:
-                    judging.save(tuning, diff)
+                    start(judging.save(tuning, diff))
 
             if self.is_current:  # another screen may have been opened since
                 self.app.push_screen(Confirm("Save to kbx.toml?", safe_lines(diff)), answered)
 
-        judging.propose_saving(tuning, ask)
-
-    def _show_reason(self, reason: str) -> None:
-        if reason:
-            self.show_notice(reason)
+        start(judging.propose_saving(tuning, ask))

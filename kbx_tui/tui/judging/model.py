@@ -249,21 +249,16 @@ class JudgingModel:
 
     # Saving the current settings to kbx.toml.
 
-    def propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
-        self._client.start(self._propose_saving(tuning, show))
-
-    def save(self, tuning: Tuning, diff: str) -> None:
-        """Write the changes of the diff. Refused if kbx.toml has changed since."""
-        self._client.start(self._save(tuning, diff))
-
-    async def _propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
+    async def propose_saving(self, tuning: Tuning, show: Callable[[str], object]) -> None:
         written = await self._client.run(lambda engine: engine.tuner.save(tuning, dry_run=True))
         if written.diff:
             show(written.diff)
         else:
             self._host.show_notice("nothing to save: kbx.toml says this already")
 
-    async def _save(self, tuning: Tuning, diff: str) -> None:
+    async def save(self, tuning: Tuning, diff: str) -> None:
+        """Write the changes of the diff. Refused if kbx.toml has changed since."""
+
         def write(engine: KnowledgeBase) -> tuple[Written, Tuning]:
             if engine.tuner.save(tuning, dry_run=True).diff != diff:
                 raise WriteFault("kbx.toml has changed meanwhile; nothing was saved, try again")

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import ClassVar
 
 YOUNG_THRESHOLD, MIDDLE_THRESHOLD = 5_000, 5
 """Collect young objects often: drawing leaves thousands of small cycles a second (a `Strip` refers
@@ -30,16 +31,7 @@ MAX_SHARE = 20
 """Full collections take at most 1/MAX_SHARE of the time."""
 
 
-class _Loads:
-    """Counts of loads in progress on any thread, and of freezes that may have frozen garbage."""
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.active = 0
-        self.frozen = 0
-
-
-_loads = _Loads()
+_lock = Lock()
 
 
 def limit_automatic_collection() -> None:
@@ -55,47 +47,44 @@ def loading() -> Iterator[None]:
     well, so every call keeps a screenful of later garbage until the app is idle for long. Chosen by
     the experiment "a full collection over a loaded base" in docs/quality.md.
     """
-    with _loads.lock:
-        _loads.active += 1
+    with _lock:
+        IdleCollector.loads += 1
     try:
         yield
     finally:
         gc.collect(1)  # or the cycles made just now would be frozen as well
         gc.freeze()
-        _loads.frozen += 1
-        with _loads.lock:
-            _loads.active -= 1
+        with _lock:
+            IdleCollector.freezes += 1
+            IdleCollector.loads -= 1
 
 
 class IdleCollector:
+    loads: ClassVar[int] = 0
+    """Number of loads in progress on any thread."""
+    freezes: ClassVar[int] = 0
+    """Number of freezes that may have frozen garbage."""
+
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._last_activity = self._earliest = clock()
-
-    @staticmethod
-    def reset() -> None:
-        """Reset the count of freezes, for tests, which share one process."""
-        _loads.frozen = 0
 
     def note_activity(self) -> None:
         self._last_activity = self._clock()
 
     def collect_if_idle(self) -> None:
         now = self._clock()
-        if _loads.active or now < self._earliest:
+        if self.loads or now < self._earliest:
             return
         idle = now - self._last_activity
-        if _loads.frozen and idle >= LONG_IDLE_SECONDS:
-            self._collect_frozen()
+        if self.freezes and idle >= LONG_IDLE_SECONDS:
+            IdleCollector.freezes = 0
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
         elif (pending := gc.get_count()[2]) and (idle >= IDLE_SECONDS or pending >= MAX_PENDING):
             gc.collect()
         else:
             return
         end = self._clock()
         self._earliest = end + MAX_SHARE * (end - now)
-
-    def _collect_frozen(self) -> None:
-        _loads.frozen = 0
-        gc.unfreeze()
-        gc.collect()
-        gc.freeze()

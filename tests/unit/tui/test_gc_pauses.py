@@ -22,7 +22,7 @@ class FakeGc:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.pending, self.duration, self.collections = 100.0, 0, 0.01, 0
-        IdleCollector.reset()
+        monkeypatch.setattr(IdleCollector, "freezes", 0)
         monkeypatch.setattr(gc, "get_count", lambda: (0, 0, self.pending))
         monkeypatch.setattr(gc, "collect", self.collect)
         monkeypatch.setattr(gc, "freeze", lambda: None)
@@ -38,9 +38,8 @@ class FakeGc:
 
 
 @pytest.fixture
-def fake_gc(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGc]:
-    yield FakeGc(monkeypatch)
-    IdleCollector.reset()
+def fake_gc(monkeypatch: pytest.MonkeyPatch) -> FakeGc:
+    return FakeGc(monkeypatch)
 
 
 @pytest.fixture

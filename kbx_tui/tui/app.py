@@ -30,7 +30,6 @@ from kbx_tui.tui.shell.messages import Failure, GoTo, Notice, OpenBase, Progress
 from kbx_tui.tui.terminal_app import TerminalApp, stylesheets
 
 if TYPE_CHECKING:
-    from kbx_tui.base_trust import TrustRequest
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.knowledge.topics import EntityProposal
@@ -86,8 +85,13 @@ class KbxApp(TerminalApp):
         self.explore: Explore | None = None
         self.together: Together | None = None
         if together:
-            self._first = self.together = self._make_together(together)
-            self.tabs_of_several = {"together": f"({len(self.together.model.bases)})"}
+            from kbx_tui.api.several_bases import base_names
+            from kbx_tui.tui.together import Together, TogetherModel
+
+            self.app_state.note_bases(together)
+            model = TogetherModel(base_names(together), self.bases, debounce)
+            self._first = self.together = Together(model)
+            self.tabs_of_several = {"together": f"({len(model.bases)})"}
         elif root is None:
             self._first = self._welcome(why=why)
         else:
@@ -157,8 +161,12 @@ class KbxApp(TerminalApp):
 
     def _make_explore(self, root: Path) -> Explore:
         self.root = root
+
+        def notice(text: str) -> None:
+            session.client.call_on_loop(self.show_notice, safe_line(text))
+
         session = BaseSession(
-            partial(self.bases.open, root, self._notice_of_engine),
+            partial(self.bases.open, root, notice),
             self,
             writes=self.bases.writes,
             debounce=self._debounce,
@@ -188,13 +196,6 @@ class KbxApp(TerminalApp):
 
     # Several bases.
 
-    def _make_together(self, roots: Sequence[Path]) -> Together:
-        from kbx_tui.api.several_bases import base_names
-        from kbx_tui.tui.together import Together, TogetherModel
-
-        self.app_state.note_bases(roots)
-        return Together(TogetherModel(base_names(roots), self.bases, self._debounce))
-
     async def action_search_together(self) -> None:
         if self.together is None:
             self.show_notice("one base is open: `kbx --kb FOLDER --kb FOLDER` searches several")
@@ -209,32 +210,26 @@ class KbxApp(TerminalApp):
             self.explore.session.client.start(self._ask_for_trust(self.root, go_on))
 
     async def _ask_for_trust(self, root: Path, go_on: Callable[[], object]) -> None:
-        if requests := await asyncio.to_thread(self.bases.questions, root):
-            from kbx_tui.tui.shell.questions import TrustQuestion
-
-            take = partial(self._take_trust, root, requests, go_on)
-            self.push_screen(TrustQuestion(str(root), requests), take)
-        else:
+        requests = await asyncio.to_thread(self.bases.questions, root)
+        if not requests:
             go_on()
-
-    async def _take_trust(
-        self,
-        root: Path,
-        requests: Sequence[TrustRequest],
-        go_on: Callable[[], object],
-        allowed: bool | None,
-    ) -> None:
-        try:
-            await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
-        except KbxError as error:
-            self.show_error(safe_line(str(error)))
             return
-        if not allowed:
-            go_on()
-        else:
+        from kbx_tui.tui.shell.questions import TrustQuestion
+
+        async def take(allowed: bool | None) -> None:
+            try:
+                await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
+            except KbxError as error:
+                self.show_error(safe_line(str(error)))
+                return
+            if not allowed:
+                go_on()
+                return
             query = "" if self.explore is None else self.explore.model.state.query
             await self.open_base(root, query)
             await self._open_drafts()
+
+        self.push_screen(TrustQuestion(str(root), requests), take)
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
         from kbx_tui.tui.shell.questions import ConfirmIndexing
@@ -324,10 +319,6 @@ class KbxApp(TerminalApp):
 
     def show_notice(self, text: str, *, yields: bool = False) -> None:
         self._post_to_front(Notice(text, yields))
-
-    def _notice_of_engine(self, text: str) -> None:
-        if self.explore is not None:
-            self.explore.session.client.call_on_loop(self.show_notice, safe_line(text))
 
     def show_error(self, text: str) -> None:
         self._post_to_front(Failure(text))
@@ -421,12 +412,12 @@ class KbxApp(TerminalApp):
     def search_themes(self) -> None:
         from kbx_tui.tui.shell.palette import ThemePalette
 
-        self._theme_before = self.theme
-        self.push_screen(ThemePalette(self._choose_theme))
+        def choose(name: str) -> None:
+            self.theme = name
+            self.app_state.remember_theme(name)
 
-    def _choose_theme(self, name: str) -> None:
-        self.theme = name
-        self.app_state.remember_theme(name)
+        self._theme_before = self.theme
+        self.push_screen(ThemePalette(choose))
 
     def on_command_palette_closed(self, event: CommandPalette.Closed) -> None:
         before, self._theme_before = self._theme_before, ""
@@ -436,12 +427,12 @@ class KbxApp(TerminalApp):
     def action_jump(self) -> None:
         from kbx_tui.tui.shell.jump import Jump
 
-        if isinstance(self.screen, FrameScreen):
-            self.push_screen(Jump(self.screen), self._jump_to)
+        def jump(target: Widget | None) -> None:
+            if target is not None:
+                self.screen.set_focus(target)
 
-    def _jump_to(self, target: Widget | None) -> None:
-        if target is not None:
-            self.screen.set_focus(target)
+        if isinstance(self.screen, FrameScreen):
+            self.push_screen(Jump(self.screen), jump)
 
 
 def mode_class(mode: str) -> type[ModeScreen]:

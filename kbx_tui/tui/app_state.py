@@ -237,7 +237,12 @@ def _write(file: Path, state: msgspec.Struct) -> None:
     temporary = ""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        _make_way(file, type(state))
+        try:  # what cannot be read now, but may be the next time, ends this with an OSError
+            _load(file, type(state))
+        except FileNotFoundError:
+            pass
+        except (state_file.UnusableFile, ValueError):
+            state_file.set_aside(file)
         with NamedTemporaryFile(dir=file.parent, prefix=f".{file.name}.", delete=False) as new:
             temporary = new.name
             new.write(data)
@@ -248,13 +253,3 @@ def _write(file: Path, state: msgspec.Struct) -> None:
         if temporary:
             with suppress(OSError):
                 remove_temporary(Path(temporary))
-
-
-def _make_way(file: Path, kind: type[msgspec.Struct]) -> None:
-    """Set a file aside that is not a state. Raises OSError, if it may be readable the next time."""
-    try:
-        _load(file, kind)
-    except FileNotFoundError:
-        pass
-    except (state_file.UnusableFile, ValueError):
-        state_file.set_aside(file)

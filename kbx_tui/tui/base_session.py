@@ -51,7 +51,6 @@ class BaseSession:
         """`on_answer` is called after each answer; without `writes`, engines only read."""
         self._host, self._writes = host, writes
         self._is_open = self._asked_for_trust = self._asked_for_entities = False
-        self._run_words = ""
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
@@ -162,9 +161,7 @@ class BaseSession:
 
     def _note_run(self) -> None:
         self.index.note_run()
-        if self.index_sync.run.short_words != self._run_words:
-            self._run_words = self.index_sync.run.short_words
-            self._host.broadcast(TabsChanged())
+        self._host.broadcast(TabsChanged())  # of the newest at a time; unchanged tabs stay
 
     def _answer_to_index(self, confirmed: bool) -> None:
         self.index_sync.answer(confirmed=confirmed)

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from textual import events
 from textual.app import App, SuspendNotSupported
@@ -129,10 +128,31 @@ class TerminalApp(App[None]):
         return await asyncio.to_thread(save_page, query, page, self.root)
 
     async def edit(self, file: Path, line: int) -> str:
-        return open_editor(self, file, line, no_color=self.no_color)
+        """Open `file` until the editor ends, with the original NO_COLOR; return why not, or ''."""
+        editor = editor_command(os.environ)
+        if not editor:
+            return "no editor is set: `export EDITOR=nano`, then start kbx again"
+        command = edit_command(editor, file, line)
+        environment = os.environ | ({"NO_COLOR": "1"} if self.no_color else {})
+        try:
+            with self.suspend(), interrupts_for_child():
+                subprocess.run(command, env=environment, check=False)
+        except SuspendNotSupported:
+            return "an editor cannot be opened in this terminal"
+        except OSError as error:
+            logger().warning("%s: %s", command, error)
+            return f"{editor[0]} cannot be started: {error.strerror or error}"
+        return ""
 
     def open_beside(self, address: str) -> str:
-        return open_address(address)
+        program, quiet = OPENERS.get(sys.platform, "xdg-open"), subprocess.DEVNULL
+        try:
+            subprocess.Popen(
+                [program, address], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+            )
+        except OSError as error:
+            return f"{program} cannot be started: {error.strerror or error}"
+        return "opened in Obsidian"
 
     def leave_base(self, target: str) -> str:
         return f"{target} leads to no page of this knowledge base"
@@ -172,24 +192,6 @@ PLUS_LINE = frozenset(_PLUS.split(" "))
 COLON_LINE = frozenset(("hx", "helix", "subl", "zed", "lapce", "amp"))
 GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
 """Editors that accept `--goto file:12`, and return at once without `--wait`."""
-
-
-def open_editor(app: App[Any], file: Path, line: int, *, no_color: bool) -> str:
-    """Open `file` until the editor ends, with the original NO_COLOR; return why not, or ''."""
-    editor = editor_command(os.environ)
-    if not editor:
-        return "no editor is set: `export EDITOR=nano`, then start kbx again"
-    command = edit_command(editor, file, line)
-    environment = os.environ | ({"NO_COLOR": "1"} if no_color else {})
-    try:
-        with app.suspend(), interrupts_for_child():
-            subprocess.run(command, env=environment, check=False)
-    except SuspendNotSupported:
-        return "an editor cannot be opened in this terminal"
-    except OSError as error:
-        logger().warning("%s: %s", command, error)
-        return f"{editor[0]} cannot be started: {error.strerror or error}"
-    return ""
 
 
 def edit_command(editor: list[str], file: Path, line: int) -> list[str]:
@@ -284,17 +286,6 @@ def may_take_text(environment: Mapping[str, str]) -> bool:
 
 OPENERS = {"darwin": "open", "win32": "explorer"}
 """Programs that open an address, by platform; `xdg-open` elsewhere."""
-
-
-def open_address(address: str) -> str:
-    program, quiet = OPENERS.get(sys.platform, "xdg-open"), subprocess.DEVNULL
-    try:
-        subprocess.Popen(
-            [program, address], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
-        )
-    except OSError as error:
-        return f"{program} cannot be started: {error.strerror or error}"
-    return "opened in Obsidian"
 
 
 def save_page(query: str, page: str, root: Path | None) -> str:

@@ -67,7 +67,8 @@ class TerminalDriver(LinuxDriver):
                 super().start_application_mode()  # type: ignore[no-untyped-call]
                 # That gives up at once if the terminal is gone or belongs to another program.
                 self._is_active = self._writer.is_used
-                self._switched = self._attributes()
+                with suppress(termios.error):
+                    self._switched = termios.tcgetattr(self.fileno)
 
     def _switch_again(self) -> None:
         """Undo what a shell changed while SIGSTOP had stopped the process without warning.
@@ -81,12 +82,6 @@ class TerminalDriver(LinuxDriver):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self._switched)
         self.write(AGAIN)
         self.send_message(self.SignalResume())
-
-    def _attributes(self) -> list[Any] | None:
-        try:
-            return termios.tcgetattr(self.fileno)
-        except termios.error:
-            return None
 
     def suspend_application_mode(self) -> None:
         self._is_suspending = True

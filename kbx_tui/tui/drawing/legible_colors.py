@@ -69,9 +69,8 @@ def contrast(one: Color, other: Color) -> float:
 
 
 def luminance(color: Color) -> float:
-    red, green, blue = (_linear(value) for value in color.normalized)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _linear(value: float) -> float:
-    return value / 12.92 if value <= 0.03928 else float(((value + 0.055) / 1.055) ** 2.4)
+    red, green, blue = (
+        value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
+        for value in color.normalized
+    )
+    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)

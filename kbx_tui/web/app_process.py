@@ -1,8 +1,6 @@
 """A process of the app that serves one visitor, and the packets that it exchanges with the server.
 
-The protocol is that of textual-serve: the process writes the line `GREETING`; then each side sends
-packets: a byte for the kind, the length of the payload in four bytes (big-endian), and the payload.
-Kind D is text for or from the terminal, M a message in JSON.
+The package `kbx_tui.tui.visitor` describes the protocol.
 
 On Linux, processes are forked from a fork server that has the program loaded. They start faster
 than new programs, and share the memory of what is loaded.
@@ -76,7 +74,7 @@ class AppProcess:
     """A running process; make one with `start`, or with a `ForkServer`."""
 
     def __init__(self, process: asyncio.subprocess.Process | ForkedProcess) -> None:
-        self._process = process
+        self._process, self.pid = process, process.pid
         self._errors = asyncio.create_task(_end_of(process.stderr))
         self._greeted = False
 
@@ -94,24 +92,29 @@ class AppProcess:
             )
         )
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
     async def read(self) -> Packet | None:
         """Return the next packet, or None if the process has ended. Raises BrokenPacket."""
-        assert self._process.stdout is not None
+        stream = self._process.stdout
+        assert stream is not None
         if not self._greeted:
-            await read_greeting(self._process.stdout)
-            self._greeted = True
-        return await read_packet(self._process.stdout)
+            with suppress(asyncio.IncompleteReadError):
+                self._greeted = await stream.readexactly(len(GREETING)) == GREETING
+            if not self._greeted:
+                raise BrokenPacket("the process did not start with the greeting of the protocol")
+        try:
+            kind, *size = await stream.readexactly(5)
+            if (length := int.from_bytes(size, "big")) > PAYLOAD_BYTES:
+                raise BrokenPacket(f"a packet of {length:,} bytes is too large")
+            return Packet(bytes([kind]), await stream.readexactly(length))
+        except asyncio.IncompleteReadError:
+            return None
 
     async def type(self, text: str) -> None:
         """Send what the visitor types; wait while the process has too much left to read."""
-        await self._send(encode_packet(DATA, text.encode("utf-8", "replace")))
+        await self._send(DATA, text.encode("utf-8", "replace"))
 
     async def tell(self, message: dict[str, Any]) -> None:
-        await self._send(encode_packet(MESSAGE, json.dumps(message).encode()))
+        await self._send(MESSAGE, json.dumps(message).encode())
 
     async def end(self) -> None:
         """Ask the process to end; kill it if it does not."""
@@ -130,10 +133,10 @@ class AppProcess:
         """Return the end of what the process printed on stderr, after it has ended."""
         return await _in_time(self._errors)
 
-    async def _send(self, packet: bytes) -> None:
+    async def _send(self, kind: bytes, payload: bytes) -> None:
         assert self._process.stdin is not None
         with suppress(BrokenPipeError, ConnectionResetError):  # `read` will report the end
-            self._process.stdin.write(packet)
+            self._process.stdin.write(kind + len(payload).to_bytes(4, "big") + payload)
             await self._process.stdin.drain()
 
 
@@ -164,32 +167,6 @@ class Packet(NamedTuple):
 
 class BrokenPacket(Exception):
     """A process sent something other than a packet."""
-
-
-def encode_packet(kind: bytes, payload: bytes) -> bytes:
-    return b"%b%b%b" % (kind, len(payload).to_bytes(4, "big"), payload)
-
-
-async def read_greeting(reader: asyncio.StreamReader) -> None:
-    """Read the greeting. Raises BrokenPacket for anything else, also if the process ends first."""
-    try:
-        line = await reader.readline()
-    except ValueError:
-        line = b""
-    if line != GREETING:
-        raise BrokenPacket("the process did not start with the greeting of the protocol")
-
-
-async def read_packet(reader: asyncio.StreamReader) -> Packet | None:
-    """Return the next packet, or None if the process has ended. Raises BrokenPacket."""
-    try:
-        header = await reader.readexactly(5)
-        size = int.from_bytes(header[1:], "big")
-        if size > PAYLOAD_BYTES:
-            raise BrokenPacket(f"a packet of {size:,} bytes is too large")
-        return Packet(header[:1], await reader.readexactly(size))
-    except asyncio.IncompleteReadError:
-        return None
 
 
 FIRST_SECONDS = 20.0
@@ -231,7 +208,7 @@ class ForkServer:
     """The server's handle of the fork server, whose processes are killed when it ends."""
 
     def __init__(self, process: asyncio.subprocess.Process, control: socket.socket) -> None:
-        self._process, self._control = process, control
+        self._process, self._control, self.pid = process, control, process.pid
         self._ends: dict[int, asyncio.Future[int]] = {}
         """Futures of the exit codes of running processes, by pid."""
         self._starts: dict[int, asyncio.Future[tuple[int, asyncio.Future[int]]]] = {}
@@ -239,10 +216,6 @@ class ForkServer:
         self._numbers = itertools.count()
         self._errors = asyncio.create_task(_end_of(process.stderr))
         self._reading = asyncio.create_task(self._read())
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     async def start(
         self, environment: Mapping[str, str], arguments: Sequence[str]

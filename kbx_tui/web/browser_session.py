@@ -15,7 +15,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -308,11 +308,18 @@ class PageSocket:
 
     async def send(self, data: bytes | str) -> None:
         """Send to the page, unless it is gone: `frames` ends then."""
-        with suppress(ConnectionError, RuntimeError), _foreign_cancellation_ignored():
-            if isinstance(data, bytes):
-                await self._socket.send_bytes(data)
-            else:
-                await self._socket.send_str(data)
+        with suppress(ConnectionError, RuntimeError):
+            try:
+                if isinstance(data, bytes):
+                    await self._socket.send_bytes(data)
+                else:
+                    await self._socket.send_str(data)
+            except asyncio.CancelledError:
+                # All sends wait for the same future. If the page does not answer the heartbeat,
+                # aiohttp cancels the wait of the heartbeat, and so every send, but not its task.
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
 
     async def frames(self) -> AsyncIterator[bytes | str]:
         """Yield what the page sends. Raises TimeoutError when it has been silent for too long."""
@@ -332,18 +339,3 @@ class PageSocket:
             if frame.type not in FRAMES:
                 return
             yield frame.data
-
-
-@contextmanager
-def _foreign_cancellation_ignored() -> Iterator[None]:
-    """Within the block, ignore that a send was cancelled, unless this task was.
-
-    All sends on a connection wait for the same future of aiohttp. When the page does not answer
-    the heartbeat, aiohttp cancels the heartbeat's wait, and so that of every other send.
-    """
-    try:
-        yield
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise

@@ -241,18 +241,14 @@ def ask_for_link(port: int, host: str | None = None) -> str:
 def _ask(folder: PrivateFolder, name: str) -> str:
     link = b""
     with socket.socket(socket.AF_UNIX) as asked, suppress(OSError):
-        if not _is_ours(folder, name):
-            return ""
+        status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
+        if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.getuid():
+            return ""  # it is not of a server of this user
         asked.settimeout(ANSWER_SECONDS)
         asked.connect(folder.address(name))
         while (part := asked.recv(LINK_BYTES)) and len(link) < LINK_BYTES:
             link += part
     return link.decode()
-
-
-def _is_ours(folder: PrivateFolder, name: str) -> bool:
-    status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
-    return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
 
 
 @dataclass(frozen=True, slots=True)

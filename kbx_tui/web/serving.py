@@ -20,7 +20,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from aiohttp import WSMsgType, web
@@ -259,21 +258,16 @@ class WebApp:
         return web.Response(status=308, headers={"Location": location})
 
     async def _page(self, request: web.Request) -> web.Response:
-        is_known = self._visitor(request) is not None
-        name = "app.html" if is_known else "entry.html"
+        status, name = (200, "app.html") if self._visitor(request) else (401, "entry.html")
         nonce = secrets.token_urlsafe(16)
         body = self._files[name].body.replace(b"{nonce}", nonce.encode())
+        policy = {"Content-Security-Policy": PAGE_POLICY.format(nonce=nonce)}
         headers = {
-            "Content-Security-Policy": PAGE_POLICY.format(nonce=nonce),
+            **policy,
             "Cache-Control": "no-store",
+            "Content-Type": "text/html; charset=utf-8",
         }
-        return web.Response(
-            body=body,
-            status=200 if is_known else 401,
-            content_type="text/html",
-            charset="utf-8",
-            headers=headers,
-        )
+        return web.Response(body=body, status=status, headers=headers)
 
     async def _enter(self, request: web.Request) -> web.Response:
         token = (await request.read()).decode("ascii", "replace")
@@ -322,12 +316,9 @@ class WebApp:
             is_new = session is None
             if session is None:
                 session = await self._server.registry.open(visitor, opening)
-            transport = request.transport
-            if connection := transport if isinstance(transport, asyncio.Transport) else None:
-                self._server.guard.keep(
-                    connection.get_extra_info("peername")
-                )  # `transport` is None if the connection is lost
-            page = PageSocket(socket, connection, self._limits.silence_seconds)
+            if (transport := request.transport) is not None:  # else the connection is lost
+                self._server.guard.keep(transport.get_extra_info("peername"))
+            page = PageSocket(socket, transport, self._limits.silence_seconds)
             await session.serve(page, opening, new=is_new)
         except BadMessage as error:
             await socket.close(code=Closing.BAD_MESSAGE, message=str(error).encode())
@@ -389,20 +380,12 @@ class PageFile:
 
 
 def read_page_files() -> dict[str, PageFile]:
-    folder = files("kbx_tui.web").joinpath("page")
-    return {
-        file.name: _read(file)
-        for part in (folder, folder.joinpath("vendor"))
-        for file in part.iterdir()
-        if _suffix(file) in TYPES
-    }
-
-
-def _read(file: Traversable) -> PageFile:
-    body = file.read_bytes()
-    compressed = gzip.compress(body, mtime=0) if _suffix(file) in COMPRESSED else None
-    return PageFile(body, compressed, TYPES[_suffix(file)], hashlib.sha256(body).hexdigest()[:32])
-
-
-def _suffix(file: Traversable) -> str:
-    return file.name.rpartition(".")[2]
+    folder, read = files("kbx_tui.web").joinpath("page"), dict[str, PageFile]()
+    for file in (*folder.iterdir(), *folder.joinpath("vendor").iterdir()):
+        suffix = file.name.rpartition(".")[2]
+        if suffix in TYPES:
+            body = file.read_bytes()
+            compressed = gzip.compress(body, mtime=0) if suffix in COMPRESSED else None
+            etag = hashlib.sha256(body).hexdigest()[:32]
+            read[file.name] = PageFile(body, compressed, TYPES[suffix], etag)
+    return read

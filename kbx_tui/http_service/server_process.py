@@ -134,17 +134,13 @@ def log_libraries() -> None:
 
 def show_warnings(say: Callable[[str], object]) -> None:
     """Call `say` with each warning and error of this program, without its traceback."""
-    logger().addHandler(_Lines(say))
 
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.name.partition(".")[0] == logger().name:  # leaves out records of libraries
+                say(record.getMessage())
 
-class _Lines(logging.Handler):
-    def __init__(self, say: Callable[[str], object]) -> None:
-        super().__init__(logging.WARNING)
-        self._say = say
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.name.partition(".")[0] == logger().name:  # leaves out records of libraries
-            self._say(record.getMessage())
+    logger().addHandler(Lines(logging.WARNING))
 
 
 async def start_child(*command: str, pass_fds: Sequence[int] = ()) -> asyncio.subprocess.Process:

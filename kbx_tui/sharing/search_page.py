@@ -287,24 +287,19 @@ MOST_ROWS = 10
 def _entity_section(answer: SeveralResponse) -> Markup:
     parts: list[Markup] = []
     for name, response in answer.responses.items():
-        if tables := _entity_tables(response):
-            if len(answer.responses) > 1:
-                parts.append(element("h3", element("bdi", name)))
-            parts += tables
+        meta = response.meta
+        kept = [entity for entity in meta.pass1_entities if entity.id in kept_entities(meta)]
+        others = [entity for entity in meta.pass1_entities if entity not in kept]
+        if len(answer.responses) > 1 and meta.pass1_entities:
+            parts.append(element("h3", element("bdi", name)))
+        if kept:
+            parts.append(_entity_table(kept, response))
+        if others:
+            found = format_count(len(others), "entity")
+            summary = f"{found} found that {'does' if len(others) == 1 else 'do'} not count"
+            table = _entity_table(others, response)
+            parts.append(element("details", element("summary", summary), table))
     return _section("Entities", "entities", *parts) if parts else Markup()
-
-
-def _entity_tables(response: SearchResponse) -> list[Markup]:
-    meta = response.meta
-    kept = [entity for entity in meta.pass1_entities if entity.id in kept_entities(meta)]
-    others = [entity for entity in meta.pass1_entities if entity not in kept]
-    tables = [_entity_table(kept, response)] if kept else []
-    if others:
-        found = format_count(len(others), "entity")
-        summary = f"{found} found that {'does' if len(others) == 1 else 'do'} not count"
-        folded = element("details", element("summary", summary), _entity_table(others, response))
-        tables.append(folded)
-    return tables
 
 
 def _entity_table(entities: Sequence[PassOneEntity], response: SearchResponse) -> Markup:

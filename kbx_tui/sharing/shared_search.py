@@ -40,13 +40,21 @@ def share_search(kb: KnowledgeBase, request: SearchRequest) -> SharedSearch:
         {name: response},
         response.meta.notes,
     )
-    tuning = kb.tuning(request.preset, hotness_weight=request.hotness)
-    return SharedSearch(
-        answer,
-        command_line(request, usual_request(kb)),
-        datetime.now().astimezone(),
-        tuning.hotness_weight,
+    usual = kb.tuning()
+    usual_request = SearchRequest(
+        "",
+        dates=kb.settings.search.dates,
+        preset=usual.preset,
+        alpha=usual.alpha,
+        threshold=usual.entity_threshold,
+        max_entities=usual.max_entities,
+        gate=usual.gate,
+        parent=usual.parent,
+        hotness=usual.hotness_weight,
     )
+    tuning = kb.tuning(request.preset, hotness_weight=request.hotness)
+    command, now = command_line(request, usual_request), datetime.now().astimezone()
+    return SharedSearch(answer, command, now, tuning.hotness_weight)
 
 
 def share_several(bases: SeveralBases, request: SearchRequest) -> SharedSearch:
@@ -54,21 +62,6 @@ def share_several(bases: SeveralBases, request: SearchRequest) -> SharedSearch:
     answer = bases.search(replace(request, explain=True), search=public_response)
     command = command_line(request, SearchRequest(""), tuple(answer.responses))
     return SharedSearch(answer, command, datetime.now().astimezone(), request.hotness or 0.0)
-
-
-def usual_request(kb: KnowledgeBase) -> SearchRequest:
-    tuning = kb.tuning()
-    return SearchRequest(
-        "",
-        dates=kb.settings.search.dates,
-        preset=tuning.preset,
-        alpha=tuning.alpha,
-        threshold=tuning.entity_threshold,
-        max_entities=tuning.max_entities,
-        gate=tuning.gate,
-        parent=tuning.parent,
-        hotness=tuning.hotness_weight,
-    )
 
 
 def public_response(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:

@@ -113,10 +113,7 @@ class EvidenceKeeper:
     def __init__(self, client: EngineClient, on_progress: Callable[[str], object]) -> None:
         self._client, self._on_progress = client, on_progress
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kbx-measure")
-        self._kept: dict[Preset, JudgedEvidence] = {}
-
-    def get(self, preset: Preset) -> JudgedEvidence | None:
-        return self._kept.get(preset)
+        self.kept: dict[Preset, JudgedEvidence] = {}
 
     async def run(self, call: Callable[[], T]) -> T:
         return await asyncio.wrap_future(self._pool.submit(call))
@@ -127,13 +124,13 @@ class EvidenceKeeper:
     async def read(self, tuning: Tuning, queries: Sequence[JudgedQuery], *, check: bool) -> None:
         """Read what is missing for a preset; with `check`, all of it if the index has changed."""
         measurable = [query for query in queries if query.is_measurable]
-        kept = self._kept.get(tuning.preset)
+        kept = self.kept.get(tuning.preset)
         if measurable and (kept is None or check):
             generation = (await self._retrieve(measurable[0], tuning.preset)).generation
             if kept is None or kept.generation != generation:
                 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
 
-                kept = self._kept[tuning.preset] = JudgedEvidence(generation)
+                kept = self.kept[tuning.preset] = JudgedEvidence(generation)
         if kept is None:
             return
         missing = await self.run(partial(kept.regrade, measurable, tuning))
@@ -164,7 +161,7 @@ class EvidenceKeeper:
 
     async def measure(self, pinned: SearchSettings, current: SearchSettings) -> LiveMeasure | None:
         """Return the measures of two settings; None without judged queries or for a fast search."""
-        before, after = self.get(pinned.tuning.preset), self.get(current.tuning.preset)
+        before, after = self.kept.get(pinned.tuning.preset), self.kept.get(current.tuning.preset)
         if not before or not after or pinned.is_fast or current.is_fast:
             return None
         return await self.run(lambda: _measure(before, after, pinned, current))

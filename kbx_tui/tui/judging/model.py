@@ -82,7 +82,7 @@ class JudgingModel:
         """Settings A; like `current`, None until kbx.toml has been read."""
         self.current: SearchSettings | None = None
         self.measured: LiveMeasure | None = None
-        self._reading = LatestOnly(client)
+        self.reading = LatestOnly(client)
         self._storing: list[JudgedDocument] = []
         self._is_measuring = False
         self._index_changed = False
@@ -93,10 +93,6 @@ class JudgingModel:
     def note_index_change(self) -> None:
         self._index_changed = True
         self.start()
-
-    @property
-    def is_reading(self) -> bool:
-        return self._reading.is_running
 
     # Grades.
 
@@ -216,14 +212,14 @@ class JudgingModel:
     def _measure_soon(self) -> None:
         if self.queries:
             both = filter(None, (self.pinned, self.current))
-            if all(self.evidence.get(settings.tuning.preset) for settings in both):
+            if all(self.evidence.kept.get(settings.tuning.preset) for settings in both):
                 self._start_measuring()
-            elif not self.is_reading:
+            elif not self.reading.is_running:
                 self._read()
 
     def _read(self) -> None:
         if self.pinned is not None and self.current is not None:
-            self._reading.start(self._read_evidence())
+            self.reading.start(self._read_evidence())
 
     async def _read_evidence(self) -> None:
         for settings in filter(None, (self.pinned, self.current)):

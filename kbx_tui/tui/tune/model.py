@@ -161,7 +161,7 @@ class TuneModel:
             return
 
         def read() -> tuple[Curve | None, tuple[float, ...]]:
-            kept = self.judging.evidence.get(tuning.preset)
+            kept = self.judging.evidence.kept.get(tuning.preset)
             if not kept:
                 return None, ()
             steps = steps_of_query(kept, query, knob, tuning)
@@ -180,7 +180,7 @@ class TuneModel:
         if curve is not None and self.p is None:
 
             def compute() -> float | None:
-                kept = self.judging.evidence.get(tuning.preset)
+                kept = self.judging.evidence.kept.get(tuning.preset)
                 return p_of_best(kept, curve) if kept else None
 
             self.p = await self.judging.evidence.run(compute)
@@ -251,7 +251,7 @@ class TuneModel:
             return
 
         differences = await evidence.run(
-            lambda: compare_snapshots(evidence.get(tuning.preset), tuning, snapshots)
+            lambda: compare_snapshots(evidence.kept.get(tuning.preset), tuning, snapshots)
         )
         if snapshots == self._snapshots:
             self._differences = differences
@@ -273,7 +273,7 @@ class TuneModel:
 
     async def _optimise(self, tuning: Tuning, stopped: threading.Event) -> None:
         def compute() -> Advice | None:
-            kept = self.judging.evidence.get(tuning.preset)
+            kept = self.judging.evidence.kept.get(tuning.preset)
             return advise(kept, tuning, progress=tell) if kept else None
 
         def tell(done: int, total: int) -> None:

@@ -179,40 +179,34 @@ class QueryTable(RowsView[QueryRow]):
             self.cursor_moved()
 
     def slots(self) -> Sequence[Slot | Line]:
+        if not self.rows:
+            return ()
+        width = self.line_width
         figures = "nDCG@10" if all(row.start is None for row in self.rows) else "A → now"
-        return [title_line(figures, self.line_width), *self.row_slots()] if self.rows else ()
+        grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
+        right = f"{grades if width >= COUNTS_FROM else ''}  {figures:>{FIGURES}}"
+        title = Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim")
+        return [(title,), *self.row_slots()]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
-        return query_line(self.rows[row], width, self.marker(row))
-
-
-def title_line(figures: str, width: int) -> Line:
-    grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
-    right = f"{grades if width >= COUNTS_FROM else ''}  {figures:>{FIGURES}}"
-    return (Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim"),)
-
-
-def query_line(row: QueryRow, width: int, marker: str) -> Line:
-    """Return `›▲ what did alice decide   2  1  0  4  0    .63 → .81`."""
-    sign: Look = "bad" if row.sign == "▼" else "accent"
-    now = "–" if row.now is None else f"{format_score(row.now):>4}"
-    if row.start is not None:
-        now = f"{format_score(row.start):>4} → {now}"
-    look: Look = "dim" if row.now is None else "text" if row.sign == " " else "strong"
-    figures = Span(f"{now:>{FIGURES}}", look)
-    grades = [*row.query.grades.values(), *(None for _ in row.query.unsure)]
-    counts = [grades.count(grade) for grade in GRADES] if width >= COUNTS_FROM else []
-    shown = [Span(f"{count or '·':>3}", "text" if count else "rule") for count in counts]
-    room = width - 3 - 3 * len(shown) - 2 - FIGURES
-    return (
-        Span(marker, "dim"),
-        Span(row.sign, sign),
-        Span(" "),
-        Span(fit(safe_line(row.query.text), max(room, 0))),
-        *shown,
-        Span("  "),
-        figures,
-    )
+        """Return `›▲ what did alice decide   2  1  0  4  0    .63 → .81`."""
+        shown = self.rows[row]
+        now = "–" if shown.now is None else f"{format_score(shown.now):>4}"
+        if shown.start is not None:
+            now = f"{format_score(shown.start):>4} → {now}"
+        look: Look = "dim" if shown.now is None else "text" if shown.sign == " " else "strong"
+        grades = [*shown.query.grades.values(), *(None for _ in shown.query.unsure)]
+        counts = [grades.count(grade) for grade in GRADES] if width >= COUNTS_FROM else []
+        room = width - 3 - 3 * len(counts) - 2 - FIGURES
+        return (
+            Span(self.marker(row), "dim"),
+            Span(shown.sign, "bad" if shown.sign == "▼" else "accent"),
+            Span(" "),
+            Span(fit(safe_line(shown.query.text), max(room, 0))),
+            *(Span(f"{count or '·':>3}", "text" if count else "rule") for count in counts),
+            Span("  "),
+            Span(f"{now:>{FIGURES}}", look),
+        )
 
 
 class ThresholdPane(TextPane):

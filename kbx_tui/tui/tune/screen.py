@@ -152,7 +152,9 @@ class Tune(JudgingScreen):
             case "curve":
                 self._show_curve()
                 self._show_title()
-                is_read = self.model.curve is not None and not self.session.judging.is_reading
+                is_read = (
+                    self.model.curve is not None and not self.session.judging.reading.is_running
+                )
                 if self._awaits_queries and is_read and self.model.tuning is not None:
                     self._awaits_queries = False
                     self.model.optimise(self.model.tuning)
@@ -290,7 +292,7 @@ class Tune(JudgingScreen):
             self.add_class("-deciding")
             self.go_to_pane("decision")
             judging = self.session.judging
-            self._awaits_queries = self.model.curve is None or judging.is_reading
+            self._awaits_queries = self.model.curve is None or judging.reading.is_running
             if self._awaits_queries:
                 self.query_one(panes.DecisionPane).show("Optimising", panes.awaiting)
             else:

@@ -277,16 +277,16 @@ async def test_keys_are_answered_while_judged_queries_are_read(
         await driver.press("f4")
         judging = driver.explore.session.judging
         await driver.until(lambda: len(driver.app.screen.query_one(QueryTable).rows) == 60)
-        await driver.until(lambda: judging.is_reading)
+        await driver.until(lambda: judging.reading.is_running)
         await driver.press("down", "down")
         assert driver.app.screen.query_one(QueryTable).cursor == 2
         await driver.until(is_last.is_set, seconds=240.0)
         assert judging.measured is None or len(judging.measured.queries) < 60
         await driver.press("left_square_bracket")  # measured on those that have been read
         await driver.until_shown(CurvePane, "alpha .45 now ")
-        assert judging.is_reading
+        assert judging.reading.is_running
         last.set()
-        await driver.until(lambda: not judging.is_reading, seconds=240.0)
+        await driver.until(lambda: not judging.reading.is_running, seconds=240.0)
         await driver.until(lambda: judging.measured and len(judging.measured.queries) == 60)
 
 

@@ -47,7 +47,9 @@ def main() -> None:
         if wakened in ready:
             with suppress(BlockingIOError):
                 wakened.recv(MESSAGE_BYTES)
-            _report_ends(control)
+            with suppress(ChildProcessError):
+                while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                    _send(control, pid=ended[0], code=os.waitstatus_to_exitcode(ended[1]))
         if control in ready:
             message, sockets, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 2)
             if not message:
@@ -103,12 +105,6 @@ def _become(request: dict[str, Any], sockets: list[int], arguments: list[str]) -
         traceback.print_exc()
     finally:
         os._exit(UNREADABLE)
-
-
-def _report_ends(control: socket.socket) -> None:
-    with suppress(ChildProcessError):
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            _send(control, pid=ended[0], code=os.waitstatus_to_exitcode(ended[1]))
 
 
 def _send(control: socket.socket, **fields: int) -> None:

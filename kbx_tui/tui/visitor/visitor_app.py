@@ -106,22 +106,17 @@ class VisitorApp(KbxApp):
 
     def report_page(self, *, again: bool = False) -> None:
         """Report base and query to the page if they have changed, or if `again`."""
-        base, query = self._base_and_query
-        if not base:  # no base is open yet
-            return
+        if self.together is not None and self.explore is None:
+            base, query = self.together.base_words[0], safe_line(self.together.model.query)
+        elif self.explore is not None and (summary := self.explore.model.summary) is not None:
+            base, query = summary.name, safe_line(self.explore.model.state.query)
+        else:
+            return  # no base is open yet
         title = f"{base} - {query}" if query else base
         page = {"type": "kbx_page", "title": title, "base": base, "query": query}
         if again or page != self._told:
             self._told = page
             self.tell(page)
-
-    @property
-    def _base_and_query(self) -> tuple[str, str]:
-        if self.together is not None and self.explore is None:
-            return self.together.base_words[0], safe_line(self.together.model.query)
-        if self.explore is None or self.explore.model.summary is None:
-            return "", ""
-        return self.explore.model.summary.name, safe_line(self.explore.model.state.query)
 
     def use_scheme(self, scheme: str) -> None:
         if scheme in THEMES and self.theme in THEMES.values():
@@ -204,8 +199,16 @@ class BrowserDriver(WebDriver):
         app.tell = self.write_meta
 
     def start_application_mode(self) -> None:
-        with _signals_kept():
-            super().start_application_mode()
+        """Keep the previous signal handlers, so that the app ends even while its loop is busy."""
+        handlers = {number: signal.getsignal(number) for number in SIGNALS}
+        descriptor = signal.set_wakeup_fd(-1)
+        signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+        super().start_application_mode()
+        loop = asyncio.get_running_loop()
+        for number, handler in handlers.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
 
     def write(self, data: str) -> None:
         """Send text for the screen; text to copy goes to the page as a message instead."""
@@ -242,34 +245,24 @@ class BrowserDriver(WebDriver):
             end_by(signal.SIGHUP)
 
     def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
-        """Handle a message from the server about the browser; ignore an invalid one."""
-        if packet_type == "resize":
-            size = [payload.get(name) for name in ("width", "height")]
-            if not all(type(each) is int and each > 0 for each in size):
-                logger().warning("a window of %s columns and rows is not possible", size)
-                return
-            for name, most in zip(("width", "height"), LARGEST, strict=True):
-                payload[name] = min(int(str(payload[name])), most)
-            # Deferred, because the first size, which Textual posts with a delay, would replace it.
-            self._visitor_app.call_later(super().on_meta, packet_type, payload)
-        elif packet_type.startswith("kbx_"):
-            self._take(packet_type, payload)
-        else:
-            super().on_meta(packet_type, payload)
-
-    def _take(self, packet_type: str, payload: dict[str, object]) -> None:
-        """Hand a message of our own protocol to the app; runs on the input thread."""
-        app, query, scheme = self._visitor_app, payload.get("query"), payload.get("scheme")
-        if packet_type == "kbx_query" and isinstance(query, str):
-            app.call_later(app.show_query, query)
-        elif packet_type == "kbx_scheme" and isinstance(scheme, str):
-            app.call_later(app.use_scheme, scheme)
-        elif packet_type == "kbx_redraw":
-            app.call_later(self._redraw)
-
-    def _redraw(self) -> None:
-        self.write(SET_UP)
-        self._visitor_app.redraw()
+        """Handle a message from the server on the input thread; ignore an invalid one."""
+        app = self._visitor_app
+        match packet_type, payload:
+            case "resize", {"width": int(width), "height": int(height)} if min(width, height) > 0:
+                size = {"width": min(width, LARGEST[0]), "height": min(height, LARGEST[1])}
+                # Deferred: the first size, which Textual posts with a delay, would replace it.
+                app.call_later(super().on_meta, packet_type, size)
+            case "resize", _:
+                logger().warning("a window of this size is not possible: %s", payload)
+            case "kbx_query", {"query": str(query)}:
+                app.call_later(app.show_query, query)
+            case "kbx_scheme", {"scheme": str(scheme)}:
+                app.call_later(app.use_scheme, scheme)
+            case "kbx_redraw", _:
+                app.call_later(self.write, SET_UP)
+                app.call_later(app.redraw)
+            case _:
+                super().on_meta(packet_type, payload)
 
     @contextmanager
     def _sends(self) -> Iterator[None]:
@@ -278,22 +271,6 @@ class BrowserDriver(WebDriver):
                 yield
             except OSError:
                 end_by(signal.SIGHUP)
-
-
-@contextmanager
-def _signals_kept() -> Iterator[None]:
-    """Restore the previous signal handlers, so that the app ends even while its loop is busy."""
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
-    descriptor = signal.set_wakeup_fd(-1)
-    signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
-    try:
-        yield
-    finally:
-        loop = asyncio.get_running_loop()
-        for number, handler in handlers.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, handler)
-        signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
 
 
 class VisitorBases(Bases):

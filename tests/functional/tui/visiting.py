@@ -17,11 +17,10 @@ class Visit(Driver):
 
     app: VisitorApp
 
-    def __init__(self, app: VisitorApp, pilot: Pilot[None]) -> None:
+    def __init__(self, app: VisitorApp, pilot: Pilot[None], told: list[dict[str, object]]) -> None:
+        """`told` gets the messages to the page, the newest last."""
         super().__init__(app, pilot, Watched())
-        self.told: list[dict[str, object]] = []
-        """The messages to the page, the newest last."""
-        app.tell = self.told.append
+        self.told = told
 
     @property
     def here(self) -> StatusLine:
@@ -42,8 +41,10 @@ async def visiting(
 ) -> AsyncIterator[Visit]:
     """Run the app of a visitor of the bases at `roots`; wait until a single one is counted."""
     app = VisitorApp(roots, allow_writes=allow_writes, debounce=0.0)
+    told: list[dict[str, object]] = []
+    app.tell = told.append  # set before the app starts: each page is told only once
     async with app.run_test(size=size) as pilot:
-        visit = Visit(app, pilot)
+        visit = Visit(app, pilot, told)
         if is_indexed and len(roots) == 1:
             await visit.until(lambda: is_counted(visit))
         yield visit

@@ -42,7 +42,7 @@ async def visiting(
     """Run the app of a visitor of the bases at `roots`; wait until a single one is counted."""
     app = VisitorApp(roots, allow_writes=allow_writes, debounce=0.0)
     told: list[dict[str, object]] = []
-    app.tell = told.append  # set before the app starts: each page is told only once
+    app.tell = told.append  # before the app starts, which reports a page only once
     async with app.run_test(size=size) as pilot:
         visit = Visit(app, pilot, told)
         if is_indexed and len(roots) == 1:

@@ -36,7 +36,6 @@ class ConnectionGuard:
 
     def __init__(self, limits: ConnectionLimits, tls: ssl.SSLContext | None = None) -> None:
         self.limits, self._tls = limits, tls
-        self._handshakes: set[asyncio.Task[None]] = set()
         self._waiting: dict[_Connection, None] = {}
         """Connections without a complete request, longest-waiting first."""
         self._open: dict[Peer, _Connection] = {}
@@ -84,12 +83,7 @@ class ConnectionGuard:
         if self._open.get(connection.peer) is connection:
             del self._open[connection.peer]
 
-    def start_handshake(self, plain: _Encrypting) -> None:
-        task = asyncio.create_task(self._encrypt(plain))
-        self._handshakes.add(task)
-        task.add_done_callback(self._handshakes.discard)
-
-    async def _encrypt(self, plain: _Encrypting) -> None:
+    async def encrypt(self, plain: _Encrypting) -> None:
         assert self._tls is not None
         encrypted = None
         try:
@@ -187,7 +181,7 @@ class _Encrypting(_Connection):
         assert isinstance(transport, asyncio.Transport)
         transport.pause_reading()  # its first bytes belong to the handshake, which starts later
         self.accept(transport)
-        self.guard.start_handshake(self)
+        self._handshake = asyncio.create_task(self.guard.encrypt(self))
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_lost = True

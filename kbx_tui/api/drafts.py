@@ -12,7 +12,6 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.session import Session
 from kbx_tui.api.similarity import Similarity
-from kbx_tui.drafting import decided_pairs as label_file
 from kbx_tui.drafting import drafts as draft_file
 from kbx_tui.drafting.checking import (
     check_drafts,
@@ -25,10 +24,11 @@ from kbx_tui.drafting.decided_pairs import (
     LabelledScore,
     pairs_of,
     read_kept,
-    with_choice_to_keep,
+    read_labels,
     write_kept,
+    write_labels,
 )
-from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, DraftMatch, Plan
+from kbx_tui.drafting.drafts import Applied, Choice, Draft, DraftCheck, DraftMatch, Plan
 from kbx_tui.drafting.inbox import Inbox, Outcome, Proposal, outcome_of
 from kbx_tui.drafting.planning import apply_plan, make_plan
 from kbx_tui.editing.file_edits import ProgressCallback
@@ -194,7 +194,11 @@ class Drafts:
             entity=entity, path=path, threshold=threshold, kept=kept, progress=progress
         )
         checks = self._check_groups(scan, threshold)
-        return [with_choice_to_keep(check) for check in checks] if kept else checks
+        if not kept:
+            return checks
+        return [
+            replace(check, draft=replace(check.draft, choice=Choice("skip"))) for check in checks
+        ]
 
     def keep(self, check: DraftCheck, *, kept: bool = True) -> None:
         """Exclude the facts of a check from later scans; include them if `kept` is False.
@@ -268,18 +272,21 @@ class Drafts:
         label = Label(replace_surrogates(left), replace_surrogates(right), same)
         pair = {label.left, label.right}
         with edit_lock(root):
-            stored = label_file.read_labels(root, self._session.notice_once)
+            stored = read_labels(root, self._session.notice_once)
             others = (other for other in stored if {other.left, other.right} != pair)
             labels = [*others, label]
-            label_file.write_labels(root, labels)
+            write_labels(root, labels)
         return len(labels)
 
     def labelled(self) -> tuple[LabelledScore, ...]:
         """Return the labels with the scores of their pairs. Raises EmbeddingError."""
-        stored = label_file.read_labels(self._session.root, self._session.notice_once)
+        stored = read_labels(self._session.root, self._session.notice_once)
         labels = [label for label in stored if label.left.strip() and label.right.strip()]
-        pairs = [(label.left, label.right) for label in labels]
-        return label_file.score_labels(labels, self._similarity.pairs(pairs))
+        pairs = self._similarity.pairs([(label.left, label.right) for label in labels])
+        return tuple(
+            LabelledScore(label, pair.score, pair.relation == "conflict")
+            for label, pair in zip(labels, pairs, strict=True)
+        )
 
     def _entities(self) -> Mapping[str, Entity]:
         return self._session.open_index().generation().entities

@@ -18,9 +18,8 @@ from kbx_tui.index.ownership import allow
 from kbx_tui.index.store import BUILD, Store
 from kbx_tui.index.stored_page import write_marked_pages
 from kbx_tui.object_store.mirror import files_here, note_publisher
-from kbx_tui.object_store.object_client import ObjectClient
+from kbx_tui.object_store.object_client import ObjectClient, Progress
 from kbx_tui.object_store.publish import (
-    Progress,
     PublishReport,
     WriterLease,
     publish,

@@ -32,7 +32,8 @@ from kbx_tui.errors import (
 from kbx_tui.formatting import format_count
 from kbx_tui.index.array_file import leave_unwritten
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
-from kbx_tui.index.build.writer_lock import is_being_written
+from kbx_tui.index.build.writer_lock import is_being_written, writer_lock
+from kbx_tui.index.derived_files import delete_derived_files
 from kbx_tui.index.index_folder import index_location, index_uri, store_of
 from kbx_tui.index.index_status import (
     entities_outdated,
@@ -415,9 +416,8 @@ class Session:
         )
         if self.published is not None or is_read_only(self.root):
             raise damage from fault
-        from kbx_tui.index.build.repair import remove_derived_files
-
-        remove_derived_files(self.root, self.store())
+        with writer_lock(self.root):
+            delete_derived_files(self.store())
         self._close_index()
         self.rebuild(damage, full=False)
 

@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -65,46 +65,38 @@ class RayEngine:
         if is_remote(model):
             raise ConfigError(f"[embedding] model is {model}: workers of Ray run only local models")
         with ExitStack() as stack:
-            yield _RayWorkers(self, model, embedder, notice, stack)
+            yield _RayWorkers(partial(self._start_pool, stack, model, embedder, notice))
+
+    def _start_pool(
+        self, stack: ExitStack, model: str, embedder: Embedder, notice: Callable[[str], None]
+    ) -> RayPool:
+        is_folder = Path(model).expanduser().is_dir() and model != "bundled"
+        model = str(Path(model).expanduser().resolve()) if is_folder else model
+        count = self.workers or usable_cores()
+        notice(
+            f"connecting to the Ray cluster at {self.address}"
+            if self.address
+            else f"starting {format_count(count, 'worker')} with Ray"
+        )
+        ray = stack.enter_context(ray_session(self.address, count))
+        if self.address:
+            count = self.workers or int(ray.cluster_resources().get("CPU", 1))
+        return RayPool(ray, count, model, facts_of(embedder), notice)
 
 
 class _RayWorkers:
     texts_per_task = TEXTS_PER_TASK
     texts_per_commit = 1  # what a worker has embedded is stored as soon as it arrives
 
-    def __init__(
-        self,
-        engine: RayEngine,
-        model: str,
-        embedder: Embedder,
-        notice: Callable[[str], None],
-        stack: ExitStack,
-    ) -> None:
-        is_folder = Path(model).expanduser().is_dir() and model != "bundled"
-        self._model = str(Path(model).expanduser().resolve()) if is_folder else model
-        self._engine, self._embedder, self._notice = engine, embedder, notice
-        self._stack = stack
+    def __init__(self, start: Callable[[], RayPool]) -> None:
+        self._pool = cache(start)
 
     def map(
         self, task: Task[Input, Output], inputs: Iterable[Input], *, ordered: bool = True
     ) -> Iterator[list[tuple[Input, Output]]]:
         remaining = iter(inputs)
         if (first := next(remaining, None)) is not None:
-            yield from self._pool.map(task, chain([first], remaining), ordered=ordered)
-
-    @cached_property
-    def _pool(self) -> RayPool:
-        engine = self._engine
-        count = engine.workers or usable_cores()
-        self._notice(
-            f"connecting to the Ray cluster at {engine.address}"
-            if engine.address
-            else f"starting {format_count(count, 'worker')} with Ray"
-        )
-        ray = self._stack.enter_context(ray_session(engine.address, count))
-        if engine.address:
-            count = engine.workers or int(ray.cluster_resources().get("CPU", 1))
-        return RayPool(ray, count, self._model, facts_of(self._embedder), self._notice)
+            yield from self._pool().map(task, chain([first], remaining), ordered=ordered)
 
 
 QUEUE = 2

@@ -81,9 +81,17 @@ class Greyed(str):
 
 
 def print_result(
-    data: Any, lines: Iterable[str], rows: Sequence[Mapping[str, Any]] | None = None
+    data: Any,
+    lines: Iterable[str],
+    rows: Sequence[Mapping[str, Any]] | None = None,
+    notes: Iterable[str] = (),
 ) -> None:
-    """Print `data` as JSON, its `rows` as a table, or `lines` made safe for a terminal."""
+    """Print `data` as JSON, its `rows` as a table, or `lines` made safe for a terminal.
+
+    `notes` are messages, which JSON has among its data.
+    """
+    for note in () if wants_json() else notes:
+        say(note)
     if prints_table():
         print_table(data if rows is None else rows)
     elif wants_json():
@@ -98,10 +106,13 @@ def _shown(line: str) -> str:
     return click.style(safe, dim=True) if is_dim else safe  # `echo` leaves it out of a pipe
 
 
-def first_of(lines: Sequence[str], limit: int, more: str) -> list[str]:
+SHOWN = 10
+
+
+def first_of(lines: Sequence[str], more: str) -> list[str]:
     """Return the first lines, then `more` with the number of the others, if there are any."""
-    rest = len(lines) - limit
-    return [*lines[:limit], *([more.format(f"{rest:,}")] if rest > 0 else [])]
+    rest = len(lines) - SHOWN
+    return [*lines[:SHOWN], *([more.format(f"{rest:,}")] if rest > 0 else [])]
 
 
 def padded(text: str, width: int) -> str:

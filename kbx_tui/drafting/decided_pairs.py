@@ -8,16 +8,16 @@ as they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
-from kbx_tui.drafting.drafts import Choice, DraftCheck
+from kbx_tui.drafting.drafts import DraftCheck
 from kbx_tui.editing.state_files import Log
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.similarity.pair_score import PairSimilarity, precision_recall_f1, require_threshold
+from kbx_tui.similarity.pair_score import precision_recall_f1, require_threshold
 from kbx_tui.state_file import Notice, ignore
 
 _LABELS, _KEPT_PAIRS = "labels.jsonl", "kept-pairs.jsonl"
@@ -53,15 +53,6 @@ def read_labels(root: Path, notice: Notice = ignore) -> tuple[Label, ...]:
 def write_labels(root: Path, labels: Iterable[Label]) -> None:
     """Replace the stored labels; unreadable lines stay. If it raises WriteFault, none changes."""
     Log(root, _LABELS, Label).replace(labels)
-
-
-def score_labels(
-    labels: Sequence[Label], pairs: Sequence[PairSimilarity]
-) -> tuple[LabelledScore, ...]:
-    return tuple(
-        LabelledScore(label, pair.score, pair.relation == "conflict")
-        for label, pair in zip(labels, pairs, strict=True)
-    )
 
 
 def measure_threshold(
@@ -115,10 +106,6 @@ def pairs_of(check: DraftCheck) -> tuple[KeptPair, ...]:
         KeptPair(left, right, replace_surrogates(texts[left]), replace_surrogates(texts[right]))
         for left, right in combinations(texts, 2)
     )
-
-
-def with_choice_to_keep(check: DraftCheck) -> DraftCheck:
-    return replace(check, draft=replace(check.draft, choice=Choice("skip")))
 
 
 def read_kept(root: Path, notice: Notice = ignore) -> frozenset[FactPair]:

@@ -66,7 +66,7 @@ async def monitored(port: MonitorPort | None, state: ServiceState) -> AsyncItera
 
     metrics = ServiceMetrics(state)
     state.observer = metrics
-    guard = ConnectionGuard(ConnectionLimits(at_once=16, receive_seconds=10.0))
+    guard = ConnectionGuard(ConnectionLimits(at_once=16))
     server = HttpServer(MonitorApp(port.rules, state, metrics), guard)
     serving = asyncio.create_task(server.serve(sockets=[port.socket]))
     try:

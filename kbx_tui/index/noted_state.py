@@ -110,19 +110,18 @@ def changed_files(store: Store, files: Mapping[str, tuple[int, int]]) -> list[st
     folder, verified = Path(store.uri), verified_files(store.uri)
     changed = []
     for name, (size, digest) in files.items():
-        with suppress(FileNotFoundError):  # no longer needed by the newest version
-            try:
-                state = state_of(folder / name)
-                if verified.holds(name, state, digest):
-                    continue
-                if state[1] == size and _digest(folder, name, size) == digest:
-                    verified.add(name, state, digest)
-                    continue
-            except FileNotFoundError:
-                raise
-            except OSError:
-                pass  # unreadable counts as changed
-            changed.append(name)
+        try:
+            state = state_of(folder / name)
+            if verified.holds(name, state, digest):
+                continue
+            if state[1] == size and _digest(folder, name, size) == digest:
+                verified.add(name, state, digest)
+                continue
+        except FileNotFoundError:  # no longer needed by the newest version
+            continue
+        except OSError:
+            pass  # unreadable counts as changed
+        changed.append(name)
     verified.keep()
     return changed
 

@@ -24,8 +24,8 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence, Set
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
+from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from uuid import uuid4
@@ -36,7 +36,7 @@ from filelock import FileLock, Timeout
 from kbx_tui.editing.state_files import replace_state_file, state_folder, write_atomically
 from kbx_tui.errors import NotFound, StoreFault, WriteFault
 from kbx_tui.formatting import format_minute, format_size
-from kbx_tui.object_store.object_client import RANGE, ObjectClient
+from kbx_tui.object_store.object_client import RANGE, ObjectClient, Progress, transferred
 from kbx_tui.object_store.published_version import (
     HEAD,
     Head,
@@ -189,11 +189,8 @@ class PublishedIndex:
             self._is_reachable, self.failure = False, str(error)
 
 
-THREADS = 8
 ATTEMPTS = 3
 """How often the newest version is read again when its files were deleted while being fetched."""
-
-Progress = Callable[[int, int], object]
 
 
 def fetch_newest(
@@ -300,25 +297,19 @@ def _make_room(
 def _fetch_files(
     client: ObjectClient, mirror: MirrorFolder, files: list[PublishedFile], progress: Progress
 ) -> None:
-    total, done = sum(file.size for file in files), 0
-    progress(0, total)
     largest_first = sorted(files, key=lambda file: -file.size)
     downloads = [_Download(client, file, mirror.file(file)) for file in largest_first]
-    with ThreadPoolExecutor(THREADS) as threads:
-        try:
-            pending = {
-                threads.submit(download.fetch, start, end): end - start
-                for download in downloads
-                for start, end in download.ranges
-            }
-            for future in as_completed(pending):
-                future.result()
-                done += pending[future]
-                progress(done, total)
-        finally:
-            threads.shutdown(cancel_futures=True)
-            for download in downloads:
-                remove_mirror_file(download.temporary)
+    ranges = [
+        (partial(download.fetch, start, end), end - start)
+        for download in downloads
+        for start, end in download.ranges
+    ]
+    try:
+        for _ in transferred(ranges, progress):
+            pass
+    finally:
+        for download in downloads:
+            remove_mirror_file(download.temporary)
 
 
 class _Download:

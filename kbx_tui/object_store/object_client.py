@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -179,6 +179,30 @@ class ObjectClient:
             except (AlreadyExistsError, PreconditionError) as error:
                 refused = error
         raise Conflict(key) from refused
+
+
+THREADS = 8
+
+Progress = Callable[[int, int], object]
+"""Called with the bytes that were transferred, and with all that are to be."""
+
+
+def transferred(
+    parts: Sequence[tuple[Callable[[], object], int]], progress: Progress
+) -> Iterator[None]:
+    """Transfer parts of so many bytes on several threads; yield after each. Raises their errors."""
+    total, done = sum(size for _, size in parts), 0
+    progress(0, total)
+    with ThreadPoolExecutor(THREADS) as threads:
+        pending = {threads.submit(transfer): size for transfer, size in parts}
+        try:
+            for future in as_completed(pending):
+                future.result()
+                done += pending[future]
+                progress(done, total)
+                yield
+        finally:
+            threads.shutdown(cancel_futures=True)
 
 
 @contextmanager

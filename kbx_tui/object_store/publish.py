@@ -21,10 +21,10 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -33,7 +33,14 @@ from msgspec.structs import replace
 
 from kbx_tui.errors import IndexLocked, StoreFault
 from kbx_tui.formatting import format_minute
-from kbx_tui.object_store.object_client import Conflict, ObjectClient, StoredObject, Tag
+from kbx_tui.object_store.object_client import (
+    Conflict,
+    ObjectClient,
+    Progress,
+    StoredObject,
+    Tag,
+    transferred,
+)
 from kbx_tui.object_store.published_version import (
     FILE_KEY,
     FILES,
@@ -48,12 +55,9 @@ from kbx_tui.object_store.published_version import (
 )
 from kbx_tui.removal import INDEX_FILES, INDEX_MARKER, INDEX_TABLES, PUBLIC_INDEX
 
-THREADS = 8
 REUSED_AGE = timedelta(hours=12)
 """Age up to which an object that no version names is used again: half of that from which a writer
 deletes it, so that one which has lost its lease cannot delete it at the same time."""
-
-Progress = Callable[[int, int], object]
 
 _PARTS = {INDEX_MARKER, *INDEX_FILES, *(f"{table}.lance" for table in INDEX_TABLES), PUBLIC_INDEX}
 _LEFT_OUT = re.compile(
@@ -98,9 +102,14 @@ def publish(
     )
     if before is not None and before.files == files:
         return _report(lease, before, [])
-    uploads = [(new[digest], folder / file.path, file.size) for digest, file in missing.items()]
-    if not _upload(lease, uploads, progress, cancelled):
-        return None
+    uploads = [
+        (partial(lease.client.upload, new[digest], folder / file.path), file.size)
+        for digest, file in missing.items()
+    ]
+    for _ in transferred(uploads, progress):
+        lease.require_held()
+        if cancelled():
+            return None
     manifest = Manifest(lease.head.version + 1, time.time(), files)
     data = msgspec.json.encode(manifest)
     digest = sha256(data).hexdigest()
@@ -169,31 +178,6 @@ def _present(lease: WriterLease, published: Iterable[PublishedFile]) -> dict[tup
         elif now - found.modified < REUSED_AGE:
             keys.setdefault((match["digest"], found.size), found.key)
     return keys
-
-
-def _upload(
-    lease: WriterLease,
-    uploads: list[tuple[str, Path, int]],
-    progress: Progress,
-    cancelled: Callable[[], bool],
-) -> bool:
-    total, done = sum(size for _, _, size in uploads), 0
-    progress(0, total)
-    with ThreadPoolExecutor(THREADS) as threads:
-        pending = {
-            threads.submit(lease.client.upload, key, file): size for key, file, size in uploads
-        }
-        try:
-            for future in as_completed(pending):
-                future.result()
-                lease.require_held()
-                done += pending[future]
-                progress(done, total)
-                if cancelled():
-                    return False
-        finally:
-            threads.shutdown(cancel_futures=True)
-    return True
 
 
 def _report(lease: WriterLease, manifest: Manifest, uploaded: list[PublishedFile]) -> PublishReport:

@@ -24,22 +24,13 @@ import numpy as np
 from kbx_tui.embedding.embedder import Embedder, Vector, Vectors
 from kbx_tui.errors import ConfigError
 from kbx_tui.index.store import is_one_of, quoted
-from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
-from kbx_tui.similarity.fact_vectors import CandidateText, FactVectorCache, FactVectors
-from kbx_tui.similarity.pair_score import (
-    FieldSimilarity,
-    PairSimilarity,
-    Scale,
-    SimilarityMatch,
-    is_near,
-    pair_similarity,
-    require_text,
-)
+from kbx_tui.similarity.fact_vectors import CandidateText, FactVectors
+from kbx_tui.similarity.pair_score import PairSimilarity, Scale, SimilarityMatch, is_near
 
 MIN_COMPARED = 48
 """Minimum number of facts compared word by word, those nearest by cosine. Words change a score
@@ -308,46 +299,12 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def check_field(
-    entity: Entity,
-    field: str,
-    value: str,
-    *,
-    index: OpenIndex,
-    cache: FactVectorCache,
-    embedder: Embedder,
-    scale: Scale,
-) -> FieldSimilarity:
-    """Compare a proposed value with a field; for a list, with its most similar item.
-
-    Raises ConfigError for an empty field or value.
-    """
-    require_text(value)
-    kind = _LISTS.get(field.strip().casefold().replace(" ", "_").replace("-", "_"))
-    if kind:
-        pair, stored = _nearest_line(
-            cache.of(entity.id), kind, strip_subject(value, entity), embedder, scale
-        )
-    else:
-        current = _current_values(index, entity, field)
-        pairs = pair_similarity([(text, value) for text in current], embedder)
-        pair, stored = _best(pairs, current)
-    threshold = scale.of(kind or "field", stored)
-    return FieldSimilarity(
-        entity=entity.name,
-        field=field.strip(),
-        current_value=None if pair is None else stored,
-        proposed_value=value,
-        similarity=0.0 if pair is None else pair.score,
-        is_similar=pair is not None and pair.score >= threshold and pair.relation != "conflict",
-        threshold=threshold,
-        match_type=kind or "field",
-        pair=pair,
-        model=embedder.model,
-    )
+def list_of(field: str) -> FactKind | None:
+    """Return the kind of facts that a field lists; None for any other field."""
+    return _LISTS.get(field.strip().casefold().replace(" ", "_").replace("-", "_"))
 
 
-def _current_values(index: OpenIndex, entity: Entity, field: str) -> list[str]:
+def current_values(index: OpenIndex, entity: Entity, field: str) -> list[str]:
     """Return what a field holds as plain texts: one value, or the items of a list.
 
     `name`, `aliases`, `role` and `team` come from the index, anything else is a frontmatter key of
@@ -377,7 +334,7 @@ def _frontmatter(index: OpenIndex, entity: Entity, name: str) -> Any:
     return None
 
 
-def _nearest_line(
+def nearest_line(
     facts: FactVectors, kind: FactKind, value: str, embedder: Embedder, scale: Scale
 ) -> tuple[PairSimilarity | None, str]:
     of_kind = np.array([fact.kind == kind for fact in facts.facts], np.bool_)
@@ -388,10 +345,10 @@ def _nearest_line(
         scale.pair(facts.texts[row], value, cosine)
         for row, cosine in zip(rows, cosines.tolist(), strict=True)
     ]
-    return _best(pairs, [facts.facts[row].text for row in rows])
+    return best_of(pairs, [facts.facts[row].text for row in rows])
 
 
-def _best(
+def best_of(
     pairs: Sequence[PairSimilarity], texts: Sequence[str]
 ) -> tuple[PairSimilarity | None, str]:
     highest = max((pair.score for pair in pairs), default=0.0)

@@ -29,11 +29,14 @@ from kbx_tui.similarity.comparisons import (
     Comparison,
     FieldValue,
     FieldValues,
-    check_field,
+    best_of,
+    current_values,
     find_identical_facts,
     find_passages,
     find_similar_facts,
+    list_of,
     near_facts,
+    nearest_line,
     score_fields,
     shown_matches,
 )
@@ -54,6 +57,7 @@ from kbx_tui.similarity.pair_score import (
     SimilarityCheck,
     SimilarityMatch,
     calibration_of,
+    pair_similarity,
     require_text,
 )
 
@@ -245,14 +249,31 @@ class SimilarityEngine:
     def field(
         self, entity: str, field: str, value: str, threshold: float | None = None
     ) -> FieldSimilarity:
-        return check_field(
-            self.entity(entity),
-            field,
-            value,
-            index=self._index,
-            cache=self._fact_vectors,
-            embedder=self._embedder,
-            scale=self.scale(threshold),
+        """Compare a proposed value with a field; for a list, with its most similar item.
+
+        Raises ConfigError for an empty field or value.
+        """
+        owner, scale = self.entity(entity), self.scale(threshold)
+        require_text(value)
+        if kind := list_of(field):
+            facts, line = self._fact_vectors.of(owner.id), strip_subject(value, owner)
+            pair, stored = nearest_line(facts, kind, line, self._embedder, scale)
+        else:
+            current = current_values(self._index, owner, field)
+            pairs = pair_similarity([(text, value) for text in current], self._embedder)
+            pair, stored = best_of(pairs, current)
+        needed = scale.of(kind or "field", stored)
+        return FieldSimilarity(
+            entity=owner.name,
+            field=field.strip(),
+            current_value=None if pair is None else stored,
+            proposed_value=value,
+            similarity=0.0 if pair is None else pair.score,
+            is_similar=pair is not None and pair.score >= needed and pair.relation != "conflict",
+            threshold=needed,
+            match_type=kind or "field",
+            pair=pair,
+            model=self._embedder.model,
         )
 
     def scan(

@@ -94,6 +94,7 @@ def test_config_lists_every_setting_with_its_source(kbx: CommandLine, fresh_demo
         "help": "weight of the document: 1 = document alone, 0 = entity alone",
     }
     assert by_key["embedding.model"]["source"] == "default"
+    assert all(setting["help"] and setting["valid"] for setting in settings)
 
 
 def test_trust_lists_what_is_granted(kbx: CommandLine, fresh_demo: Path) -> None:

@@ -53,7 +53,7 @@ def test_field_is_compared_with_its_current_value(kbx: CommandLine, base: Path) 
 def test_current_value_of_a_missing_field_is_null(kbx: CommandLine, base: Path) -> None:
     arguments = ("--field", "hobby", "--value", "chess", "--json", "--kb", base)
     check = kbx("entity", "similar-field", "Alice Chen", *arguments).json
-    assert (check["current_value"], check["similarity"]) == (None, 0.0)
+    assert (check["current_value"], check["similarity"], check["is_similar"]) == (None, 0.0, False)
 
 
 def test_scan_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) -> None:

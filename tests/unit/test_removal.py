@@ -39,11 +39,6 @@ def names_in(folder: Path) -> set[str]:
     return {entry.name for entry in folder.iterdir()}
 
 
-def test_a_new_folder_is_created_and_marked(tmp_path: Path) -> None:
-    claim(tmp_path / "a" / "index")
-    assert names_in(tmp_path / "a" / "index") == {INDEX_MARKER}
-
-
 def test_an_index_of_ours_without_a_marker_is_adopted_and_removed_whole(tmp_path: Path) -> None:
     folder = unmarked_index(tmp_path)
     claim(folder)

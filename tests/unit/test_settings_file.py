@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.config import Settings
 from kbx_tui.errors import ConfigError
-from kbx_tui.settings_file import describe_settings, load_settings
+from kbx_tui.settings_file import load_settings
 
 
 def write(folder: Path, text: str) -> Path:
@@ -65,15 +65,6 @@ def test_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kbx.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"kbx\.toml"):
         load_settings(tmp_path)
-
-
-def test_every_setting_is_described_with_its_source(tmp_path: Path) -> None:
-    base = write(tmp_path, "[search]\nhierarchy_alpha = 0.7\n")
-    rows = {row.key: row for row in describe_settings(base)}
-    assert rows["search.hierarchy_alpha"].source.endswith("kbx.toml")
-    assert rows["search.hierarchy_alpha"].value == 0.7
-    assert rows["embedding.model"].source == "default"
-    assert all(row.help and row.valid for row in rows.values())
 
 
 def test_a_key_binding_that_is_not_text_is_named(tmp_path: Path) -> None:

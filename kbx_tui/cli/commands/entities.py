@@ -168,12 +168,8 @@ def _require_index(kb: KnowledgeBase) -> None:
         kb.index(fast=True)
 
 
-def name_json(entity: EntityName) -> dict[str, Any]:
-    return picked(entity, "id name type path?")
-
-
 def card_json(card: EntityCard) -> dict[str, Any]:
-    members = [name_json(member) for member in card.members]
+    members = [picked(member, "id name type path?") for member in card.members]
     fields = asdict(card) | {"path": card.path or None, "members": members}
     for row in (*fields["facts"], *fields["open_items"], *fields["documents"]):
         row["date"] = row["date"] or None
@@ -406,9 +402,7 @@ def experts_command(topic: str, limit: int, min_claims: int, weight: str, people
     """
     with open_kb(selected_root(may_be_empty=wants_json())) as kb:
         ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
-    for note in () if wants_json() else ranking.notes:
-        say(note)
-    print_result(experts_json(ranking), experts_lines(ranking))
+    print_result(experts_json(ranking), experts_lines(ranking), notes=ranking.notes)
 
 
 def experts_lines(ranking: ExpertRanking) -> list[str]:
@@ -454,9 +448,7 @@ def related_command(document: str, limit: int) -> None:
     """
     with open_kb() as kb:
         found = kb.related(document, limit)
-    for note in () if wants_json() else found.notes:
-        say(note)
-    print_result(related_json(found), related_lines(found))
+    print_result(related_json(found), related_lines(found), notes=found.notes)
 
 
 def related_lines(found: RelatedDocuments) -> Iterator[str]:
@@ -517,9 +509,7 @@ def show_links(document: str) -> None:
     """
     with open_kb() as kb:
         links, notes = kb.links.of(document), kb.notes()
-    for note in () if wants_json() else notes:
-        say(note)
-    print_result(links_json(links, notes), links_lines(links))
+    print_result(links_json(links, notes), links_lines(links), notes=notes)
 
 
 @links_command.command(name="orphans")
@@ -539,12 +529,10 @@ def orphans(path: str | None) -> None:
     """
     with open_kb() as kb:
         found, notes = kb.links.orphans(path or ""), kb.notes()
-    for note in () if wants_json() else notes:
-        say(note)
     pages = [picked(page, "id path title type date?") for page in found.pages]
     lines = [f"{page.path}  {page.title}" for page in found.pages]
     lines.append(f"{format_count(len(found.paths), 'document')} without a link to them")
-    print_result({"pages": pages, "total": len(found.paths)}, lines)
+    print_result({"pages": pages, "total": len(found.paths)}, lines, notes=notes)
 
 
 @links_command.command(name="check")

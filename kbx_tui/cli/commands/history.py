@@ -6,7 +6,7 @@ import click
 
 from kbx_tui.cli.base_command import Command, Group, open_kb
 from kbx_tui.cli.options import flag, json_option, text_argument
-from kbx_tui.cli.output import padded, print_result, say
+from kbx_tui.cli.output import SHOWN, padded, print_result, say
 from kbx_tui.cli.write_output import print_versions
 from kbx_tui.errors import FileChanged, RecordDamaged
 from kbx_tui.formatting import format_count, local_datetime
@@ -124,9 +124,6 @@ def _count(found: int | None) -> str:
 def _when(at: float) -> str | None:
     """Return a time as `2026-03-17T09:41:05`, in local time; None if unknown."""
     return local_datetime(at).isoformat(timespec="seconds") if at else None
-
-
-SHOWN = 10
 
 
 @click.command(name="undo", cls=Command)

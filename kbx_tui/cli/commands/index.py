@@ -342,9 +342,6 @@ def _store_lines(report: StoreCheck) -> Iterator[str]:
     )
 
 
-SHOWN = 10
-
-
 def totals(index: IndexReport | Status) -> str:
     """Return `63 documents, 317 chunks, ...`."""
     counts = {
@@ -368,7 +365,7 @@ def problem_rows(problems: Sequence[Problem]) -> list[tuple[str, list[str]]]:
 
 
 def first_lines(lines: Sequence[str]) -> list[str]:
-    return first_of(lines, SHOWN, "and {} more; `kbx status --json` lists all")
+    return first_of(lines, "and {} more; `kbx status --json` lists all")
 
 
 def _problem_line(problem: Problem) -> str:

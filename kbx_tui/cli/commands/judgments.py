@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("qrels", "quepid", "opensearch")
 GRADES = ("0", "1", "2", "3", "unsure")
-SHOWN, MORE = 10, "  and {} more, see --json"
-"""How many conflicts and missing documents are shown; JSON has all."""
+MORE = "  and {} more, see --json"
 
 
 @click.group(name="judgments", cls=Group, no_args_is_help=False)
@@ -255,10 +254,10 @@ def import_lines(imported: JudgmentImport, *, replaced: bool, dry_run: bool) -> 
             f"{one.judgment.path}, for {one.judgment.query}"
             for one in imported.conflicts
         ]
-        lines += first_of(conflicts, SHOWN, MORE)
+        lines += first_of(conflicts, MORE)
     if imported.missing:
         lines.append(f"{len(imported.missing)} paths name no document of this base:")
-        lines += first_of([f"  {path}" for path in imported.missing], SHOWN, MORE)
+        lines += first_of([f"  {path}" for path in imported.missing], MORE)
     return lines
 
 

@@ -11,7 +11,15 @@ from kbx_tui.cli.app import compose_headless, run_app
 from kbx_tui.cli.base_command import Command, open_kb
 from kbx_tui.cli.commands.index import totals
 from kbx_tui.cli.options import choice, flag, json_option
-from kbx_tui.cli.output import first_of, print_diff, print_json, print_result, say, wants_json
+from kbx_tui.cli.output import (
+    SHOWN,
+    first_of,
+    print_diff,
+    print_json,
+    print_result,
+    say,
+    wants_json,
+)
 from kbx_tui.cli.write_output import (
     NAMES_SHOWN,
     chose_entities,
@@ -140,9 +148,6 @@ def _smoke_test(root: Path) -> str:
     )
 
 
-SHOWN = 10
-
-
 @click.command(name="import", cls=Command)
 @click.argument("sources", metavar="FILE|FOLDER...", nargs=-1, required=True, type=Path)
 @choice("--format form", FORMATS, "Default: by names and content.")
@@ -201,7 +206,7 @@ def import_command(
             say("there is nothing new to import")
         else:
             paths = [safe_line(f"written · {edit.path}") for edit in plan.edits]
-            click.echo("\n".join(first_of(paths, SHOWN, "and {} more")))
+            click.echo("\n".join(first_of(paths, "and {} more")))
             say(f"wrote {pages}; `kbx undo {entry}` takes all of it back")
     return 1 if plan.problems and not (plan.edits or plan.present) else 0
 
@@ -225,9 +230,9 @@ def print_notes(plan: ImportPlan, *, asked: bool) -> None:
     problems = [f"{problem.path}: {problem.reason}" for problem in plan.problems]
     kept = [f"{path} holds something else and is kept" for path in plan.differing]
     for line in (
-        *first_of(problems, SHOWN, "and {} more problems, see --json"),
+        *first_of(problems, "and {} more problems, see --json"),
         *([f"{plan.present:,} are here already"] if plan.present else []),
-        *first_of(kept, SHOWN, "and {} more that are kept, see --json"),
+        *first_of(kept, "and {} more that are kept, see --json"),
     ):
         say(line)
     if plan.unknown:

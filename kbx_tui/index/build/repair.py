@@ -32,7 +32,6 @@ from kbx_tui.errors import EmbeddingError, IndexFault, WriteFault
 from kbx_tui.index.array_file import VerifiedFiles, verified_files
 from kbx_tui.index.build.stages import add_vectors, read_texts
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.index.derived_files import delete_derived_files
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import changed_files, find_damage
 from kbx_tui.index.ownership import index_id, is_own, mark_aside
@@ -317,12 +316,6 @@ def rewrite_damaged_files(root: Path, store: Store) -> tuple[str, ...]:
         )
     store.damaged_files.difference_update(damaged)
     return tuple(rewritten_note(name) for name in damaged)
-
-
-def remove_derived_files(root: Path, store: Store) -> None:
-    """Remove all derived files, which the next run writes again. Raises IndexFault."""
-    with writer_lock(root):
-        delete_derived_files(store)
 
 
 def rewritten_note(name: str) -> str:

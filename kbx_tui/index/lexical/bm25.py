@@ -323,7 +323,7 @@ class TextsWithOffsets:
         self._offsets: dict[str, list[list[int]]] = {}
 
     def add(self, doc_id: int) -> TextOffsets | None:
-        size = self._postings.text_size(doc_id)
+        size = int(self._postings.text_sizes[doc_id])
         if size == UNKNOWN:
             return None
         self._doc_ids.append(doc_id)

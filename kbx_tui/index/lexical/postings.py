@@ -127,7 +127,7 @@ class Postings(Terms):
             _common(frequent, rare[begin : begin + BLOCK] + step)
             for begin in range(0, len(rare), BLOCK)
         ]
-        doc_ids = self.doc_ids_at(np.concatenate(found) - step)
+        doc_ids = doc_ids_at(self.text_starts, np.concatenate(found) - step)
         if not len(doc_ids):
             return self.doc_ids[:0], self.term_frequencies[:0]
         starts = np.concatenate(([0], np.flatnonzero(doc_ids[1:] != doc_ids[:-1]) + 1))
@@ -137,9 +137,6 @@ class Postings(Terms):
         if term_id < 0:
             return self.positions[:0]
         return self.positions[self.position_starts[term_id] : self.position_starts[term_id + 1]]
-
-    def text_size(self, doc_id: int) -> int:
-        return int(self.text_sizes[doc_id])
 
     def offsets_in(self, doc_ids: Ints, term_id: int) -> list[list[int]]:
         """Return where a term's words start in each of these texts with offsets, ascending."""
@@ -153,9 +150,6 @@ class Postings(Terms):
             offsets[first:last].tolist() if first < last else []
             for first, last in zip(firsts, ends, strict=True)
         ]
-
-    def doc_ids_at(self, positions: Ints) -> Ints:
-        return (self.text_starts.searchsorted(positions, side="right") - 1).astype(np.int32)
 
 
 WORDS = DocumentFile("words", "4", Postings)
@@ -195,7 +189,7 @@ def make_postings(
     positions, term_ids = (packed & 0xFFFFFFFF).astype(np.int32), (packed >> 32).astype(np.int32)
     count_of_words = len(packed)
     del packed
-    doc_of_position = _doc_ids_at(text_starts, positions)
+    doc_of_position = doc_ids_at(text_starts, positions)
     offsets_by_word = np.concatenate([*offsets_of_words, np.empty(0, np.uint16)])
     begins_posting = np.ones(count_of_words, np.bool_)
     begins_posting[1:] = (term_ids[1:] != term_ids[:-1]) | (
@@ -269,7 +263,7 @@ def _packed(
     return packed[:end], lengths
 
 
-def _doc_ids_at(text_starts: NDArray[np.int64], positions: Ints) -> Ints:
+def doc_ids_at(text_starts: NDArray[np.int64], positions: Ints) -> Ints:
     doc_ids = np.empty(len(positions), np.int32)
     for begin in range(0, len(positions), BLOCK):
         block = slice(begin, begin + BLOCK)

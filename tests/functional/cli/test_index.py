@@ -1,5 +1,6 @@
 """The text that `kbx index` and `kbx status` print."""
 
+import re
 import signal
 import socket
 import subprocess
@@ -84,7 +85,7 @@ def test_no_wait_fails_while_another_process_is_indexing(kbx: CommandLine, demo_
     with writer_lock(demo_copy):
         ran = kbx("index", "--no-wait", "--kb", demo_copy)
     assert (ran.code, ran.out) == (5, "")
-    assert "is indexing" in ran.err
+    assert re.search(r"process \d+ on .+ is indexing since", ran.err), ran.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
@@ -140,16 +141,6 @@ def test_options_of_ray_need_the_engine(kbx: CommandLine, fresh_demo: Path) -> N
         run = kbx("index", *option, "--kb", str(fresh_demo))
         assert run.code == 2
         assert "need --engine ray" in run.err
-
-
-@needs_ray
-@pytest.mark.parametrize("address", ["nonsense", "ray://host:10001", "host:port", ":1"])
-def test_address_of_another_form_is_refused(
-    kbx: CommandLine, fresh_demo: Path, address: str
-) -> None:
-    run = kbx(*RAY, "--ray-address", address, "--kb", str(fresh_demo))
-    assert run.code == 2
-    assert f"must be HOST:PORT, or auto on a machine of a cluster, not {address}" in run.err
 
 
 @needs_ray

@@ -78,12 +78,11 @@ def test_bad_input_is_one_sentence(
     assert grades(kbx, base) == {ALICE: 3, BOB: 0, RUTH: "unsure"}
 
 
-@pytest.mark.parametrize("form", ["qrels", "quepid", "opensearch"])
 def test_an_export_imported_elsewhere_has_the_same_grades(
-    kbx: CommandLine, base: Path, demo_kb_path: Path, tmp_path: Path, form: str
+    kbx: CommandLine, base: Path, demo_kb_path: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "judgments.txt"
-    ran = kbx("judgments", "export", file, "--format", form, "--kb", base)
+    ran = kbx("judgments", "export", file, "--format", "opensearch", "--kb", base)
     assert ran.code == 0
     assert "left out 1 judged not sure" in ran.err
     other = copy_base(demo_kb_path, tmp_path / "other")

@@ -19,14 +19,6 @@ def test_experts_are_listed_with_their_facts(kbx: CommandLine, demo_kb_path: Pat
     assert ran.err == ""
 
 
-def test_an_unknown_tool_is_answered_with_the_names_of_tools(
-    kbx: CommandLine, demo_kb_path: Path
-) -> None:
-    message = kbx("tool", "nosuch", "--kb", demo_kb_path).json["error"]["message"]
-    assert "kb_search" in message
-    assert "kb.search" not in message
-
-
 def test_no_experts_is_not_a_failure(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("experts", "submarines", "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (0, "no experts found on submarines\n")
@@ -48,7 +40,9 @@ def test_tool_always_prints_json(kbx: CommandLine, demo_kb_path: Path) -> None:
     failed = kbx("tool", "kb_search", '{"query": "x"}', "--kb", demo_kb_path)
     assert (failed.code, failed.json["ok"]) == (1, False)
     unknown = kbx("tool", "kb_nothing", "--kb", demo_kb_path)
-    assert unknown.json["error"]["code"] == "method_not_found"
+    error = unknown.json["error"]
+    assert error["code"] == "method_not_found"
+    assert ("kb_search" in error["message"], "kb.search" in error["message"]) == (True, False)
     schema = kbx("tool", "kb_experts", "--schema").json
     assert schema["inputSchema"]["required"] == ["topic"]
 

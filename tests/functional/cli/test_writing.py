@@ -111,12 +111,11 @@ def test_pages_are_created_and_edited(kbx: CommandLine, demo_copy: Path) -> None
     assert (demo_copy / "memory/people/ann-lee.md").read_text() == (
         "---\nrole: Lead\nteam: '[[Platform]]'\nhobby: chess\n---\n# Ann Lee\n"
     )
-    same = kbx("person", "edit", "Alice Chen", "--role", "Engineering Director", *base)
-    assert "role already has a similar value: 'Director of Engineering'" in same.err
     assert kbx("project", "create", "Blue Lagoon", "--status", "Active", *base).code == 0
     assert kbx("team", "edit", "Platform", "--lead", "Ann Lee", *base).code == 0
     assert kbx("team", "edit", "Ann Lee", "--lead", "x", *base).code == 4
-    assert kbx("person", "create", "Ann Lee", *base).code == 7
+    again = kbx("person", "create", "Ann Lee", *base)
+    assert (again.code, "a page already: memory/people/ann-lee.md" in again.err) == (7, True)
 
 
 def test_drafts_in_a_file_are_checked_and_sure_ones_written(
@@ -161,8 +160,10 @@ def test_a_write_that_known_facts_prevent_says_which_command_resolves_it(
     line = ("memory", "add", text, "--entity", "Alice Chen", "--kb", demo_copy)
     facts = kbx("memory", "list", "--entity", "Alice Chen", "--json", "--kb", demo_copy).json
     (known,) = (fact["fact_id"] for fact in facts if "Slack over email" in fact["text"])
+    before = (demo_copy / ALICE).read_bytes()
     for ran in (kbx(*line, "--dry-run"), kbx(*line)):
         assert (ran.code, words.format(known) in ran.err) == (3, True), ran.err
+    assert (demo_copy / ALICE).read_bytes() == before
     forced = kbx(*line, "--dry-run", "--force")
     assert (forced.code, "--force" in forced.err) == (0, False)
 

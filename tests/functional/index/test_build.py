@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase, Progress
+from kbx_tui import IndexForeign, KnowledgeBase, Progress
 from kbx_tui.index.index_folder import index_uri
 from kbx_tui.index.index_status import IndexOverview
 from kbx_tui.index.snapshot import read_snapshot, stored_entities
@@ -141,30 +141,6 @@ def test_a_new_alias_links_documents_that_did_not_change(base: Path) -> None:
     assert [row for row in stored_rows(base, "links") if "gossip" in row and "bob" in row]
 
 
-def test_text_is_searchable_without_any_vector(base: Path) -> None:
-    report = KnowledgeBase(base).index(fast=True)
-    assert (report.vectors, report.embedded) == (0, 0)
-    response = KnowledgeBase(base).search("rollback")
-    assert response.results[0].path == "memory/notes/rollbacks.md"
-    assert response.meta.vector_share == 0.0
-    assert "meaning 0 %" in response.meta.notes[0]
-
-
-def test_a_cancelled_run_is_searchable_and_can_be_continued(base: Path) -> None:
-    calls = 0
-
-    def after_the_text() -> bool:
-        nonlocal calls
-        calls += 1
-        return calls > 2
-
-    report = KnowledgeBase(base).index(cancelled=after_the_text)
-    assert not report.finished
-    assert search(base, "rollback")
-    assert KnowledgeBase(base).index().finished
-    assert KnowledgeBase(base).search("rollback").meta.vector_share == 1.0
-
-
 def test_progress_reports_each_stage_and_when_text_is_searchable(base: Path) -> None:
     reports: list[Progress] = []
     KnowledgeBase(base).index(reports.append)
@@ -209,19 +185,6 @@ def test_an_index_of_another_model_is_an_error_until_rebuilt(base: Path) -> None
             action()
     assert KnowledgeBase(base).search("soup", fast=True).results
     assert kb.index(full=True).embedded > 0
-
-
-def test_a_damaged_index_is_rebuilt_by_the_next_search(base: Path) -> None:
-    KnowledgeBase(base).index()
-    for manifest in (base / ".kbx/index/documents.lance/_versions").iterdir():
-        manifest.write_bytes(b"")
-    assert "documents" in KnowledgeBase(base).status().damage[0]
-    with pytest.raises(IndexDamaged, match="rebuilds it"):
-        KnowledgeBase(base).retrieve("soup")
-    notices: list[str] = []
-    assert KnowledgeBase(base, notice=notices.append).search("soup", fast=True).results
-    assert "documents" in notices[0]
-    assert not KnowledgeBase(base).status().damage
 
 
 def test_an_empty_base_can_be_indexed_and_has_no_results(tmp_path: Path) -> None:

@@ -105,13 +105,6 @@ def test_check_accepts_chunks_of_older_versions_until_the_next_run(
     assert set(store_of(base).column("chunks", "version")) == set(documents)
 
 
-def test_without_waiting_a_second_writer_gets_an_error_that_names_the_first(tmp_path: Path) -> None:
-    base = write_vault(tmp_path)
-    with writer_lock(base), pytest.raises(IndexLocked, match=r"process \d+ on .+ .since"):
-        KnowledgeBase(base).index(wait=False)
-    assert KnowledgeBase(base).index(wait=False).finished
-
-
 def test_what_a_killed_writer_leaves_does_not_count_as_writing(tmp_path: Path) -> None:
     base = many_files(tmp_path)
     process = subprocess.Popen(

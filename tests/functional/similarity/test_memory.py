@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
+from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound
 from kbx_tui.embedding.local import LocalEmbedder
 from kbx_tui.embedding.pair_model import PairModel
 from kbx_tui.index.store import Store
@@ -56,12 +56,9 @@ def test_a_paraphrase_finds_the_fact_with_all_fields_needed_to_merge(kb: Knowled
     assert match.score >= match.threshold == 0.9
 
 
-def test_without_an_entity_all_facts_are_compared(kb: KnowledgeBase) -> None:
+def test_without_an_entity_all_facts_are_compared_else_only_its_own(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar("runs the on-call rota")
     assert (match.entity_name, match.relation, match.score) == ("Bob Okafor", "exact", 1.0)
-
-
-def test_an_entity_restricts_the_check_to_its_facts(kb: KnowledgeBase) -> None:
     assert kb.memory_similar("runs the on-call rota", entity="Alice Chen") == []
 
 
@@ -118,14 +115,15 @@ def test_thresholds_come_from_the_settings(root: Path, tmp_path: Path) -> None:
         assert (found.threshold, found.has_similar) == (0.5, True)
 
 
+def dana(root: Path, *facts: str, intro: str = "") -> KnowledgeBase:
+    """Return an indexed base with one page, of Dana Lund and these facts."""
+    listed = "".join(f"- {fact}\n" for fact in facts)
+    page = f"# Dana Lund\n\n{intro}## Facts\n\n{listed}"
+    return KnowledgeBase(index_vault(root, {"memory/people/dana-lund.md": page}))
+
+
 def test_what_is_somewhat_similar_is_listed_with_the_threshold_it_misses(tmp_path: Path) -> None:
-    page = tmp_path / "memory/people/dana-lund.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(
-        "# Dana Lund\n\n## Facts\n- Prefers written async updates to synchronous meetings\n"
-    )
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    with dana(tmp_path, "Prefers written async updates to synchronous meetings") as kb:
         (found,) = kb.similarity.check(["Dana Lund prefers written async updates"])
         (match,) = found.matches
         assert 0.8 <= match.score < match.threshold == found.threshold == 0.9
@@ -137,11 +135,7 @@ def test_what_is_somewhat_similar_is_listed_with_the_threshold_it_misses(tmp_pat
 
 
 def test_name_of_the_entity_is_stripped_on_both_sides(tmp_path: Path) -> None:
-    page = tmp_path / "memory/people/dana-lund.md"
-    page.parent.mkdir(parents=True)
-    page.write_text("# Dana Lund\n\n## Facts\n- Dana Lund prefers tea\n- walks to work daily\n")
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    with dana(tmp_path, "Dana Lund prefers tea", "walks to work daily") as kb:
         for text in ("prefers tea", "Dana Lund prefers tea", "Dana prefers tea"):
             (match,) = kb.memory_similar(text, entity="Dana Lund")
             assert (match.score, match.text) == (1.0, "Dana Lund prefers tea")
@@ -189,11 +183,7 @@ def test_a_conflict_is_listed_but_does_not_count_as_similar(kb: KnowledgeBase) -
 
 
 def test_what_a_draft_would_contradict_is_listed_as_a_conflict(tmp_path: Path) -> None:
-    page = tmp_path / "memory/people/dana-lund.md"
-    page.parent.mkdir(parents=True)
-    page.write_text("# Dana Lund\n\n## Facts\n- Prefers the ferry to the train\n")
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    with dana(tmp_path, "Prefers the ferry to the train") as kb:
         (found,) = kb.similarity.check(["Prefers the train to the ferry"], entity="Dana Lund")
     assert [match.relation for match in found.matches] == ["conflict"]
     assert not found.has_similar
@@ -248,15 +238,9 @@ def test_passages_are_compared_only_on_request(kb: KnowledgeBase) -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])
 def test_has_similar_does_not_depend_on_the_limit(tmp_path: Path, limit: int) -> None:
-    page = tmp_path / "memory" / "people" / "dana-lund.md"
-    page.parent.mkdir(parents=True)
-    page.write_text(
-        "# Dana Lund\n\nIn general she ships 5 new releases per year.\n\n## Recent Facts\n\n"
-        "- She ships 3 releases a year\n- She ships 4 releases each year\n"
-        "- She ships 7 releases a year now\n"
-    )
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    intro = "In general she ships 5 new releases per year.\n\n"
+    facts = [f"She ships {number} releases a year" for number in (3, 4, 7)]
+    with dana(tmp_path, *facts, intro=intro) as kb:
         (found,) = kb.similarity.check(["She ships 5 releases a year"], limit=limit, chunks=True)
     assert found.has_similar
 
@@ -293,22 +277,8 @@ def test_an_ambiguous_name_lists_the_candidates(kb: KnowledgeBase) -> None:
     with pytest.raises(Ambiguous, match="Alice Chen") as caught:
         kb.memory_similar("x y", entity="Alice")
     assert set(caught.value.candidates) == {"person:alice-chen", "person:alice-wong"}
-
-
-def test_invalid_input_raises_one_clear_sentence(kb: KnowledgeBase) -> None:
-    with pytest.raises(NotFound, match="no entity is called 'Zoe'"):
-        kb.memory_similar("x", entity="Zoe")
     with pytest.raises(NotFound, match="did you mean Alice Chen"):
         kb.memory_similar("x", entity="Alise Chen")
-    with pytest.raises(ConfigError, match="name of the entity is empty"):
-        kb.memory_similar("x", entity=" ")
-    with pytest.raises(ConfigError, match="the text is empty"):
-        kb.memory_similar(" \n")
-    for threshold in (-0.1, 1.1, float("nan")):
-        with pytest.raises(OutOfRange, match=r"within 0\.\.1"):
-            kb.memory_similar("x", threshold=threshold)
-    with pytest.raises(OutOfRange, match="limit must be 1 or more"):
-        kb.memory_similar("x", limit=0)
 
 
 @pytest.mark.parametrize(
@@ -336,11 +306,6 @@ def test_any_frontmatter_key_can_be_compared(kb: KnowledgeBase) -> None:
     assert kb.entity_similar_field("Alice Wong", "location", "oslo").is_similar
     assert kb.entity_similar_field("Alice Wong", "Location", "Lisbon").similarity < 0.85
     assert kb.entity_similar_field("Alice Wong", "tags", "Migration").current_value == "Migration"
-
-
-def test_an_absent_field_has_similarity_zero(kb: KnowledgeBase) -> None:
-    found = kb.entity_similar_field("Bob", "hobby", "chess")
-    assert (found.current_value, found.similarity, found.is_similar) == (None, 0.0, False)
 
 
 def test_an_empty_value_or_field_name_is_rejected(kb: KnowledgeBase) -> None:
@@ -422,54 +387,13 @@ def test_paraphrases_reach_their_threshold(
     assert found.relation != "conflict"
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        ("Platform", "Platform & Infrastructure"),
-        ("deployment rollback procedure", "lunch menu"),
-        ("Product Manager", "Senior Product Manager"),
-    ],
-)
-def test_different_texts_stay_below_the_threshold(
-    unindexed: KnowledgeBase, left: str, right: str
-) -> None:
-    (found,) = unindexed.similarity.pairs([(left, right)])
-    assert found.score < 0.85
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "words"),
-    [
-        ("ships 5 releases a year", "ships 3 releases a year", ("5", "3")),
-        ("A cow is eating grass", "A cow is not eating grass", ("eating", "not eating")),
-    ],
-)
-def test_a_contradiction_is_a_conflict_that_quotes_the_words(
-    unindexed: KnowledgeBase, left: str, right: str, words: tuple[str, str]
-) -> None:
-    (found,) = unindexed.similarity.pairs([(left, right)])
-    assert found.relation == "conflict"
-    assert [(conflict.left, conflict.right) for conflict in found.conflicts] == [words]
-
-
-def test_swapping_the_texts_keeps_the_score(unindexed: KnowledgeBase) -> None:
-    pairs = [("runs the on-call rota", "The rota is run by her"), ("SRE", "Site Reliability")]
-    forward = unindexed.similarity.pairs(pairs)
-    backward = unindexed.similarity.pairs([(right, left) for left, right in pairs])
-    assert [pair.score for pair in forward] == [pair.score for pair in backward]
-
-
 def test_scoring_a_pair_creates_no_index(unindexed: KnowledgeBase) -> None:
     assert not (Path(unindexed.root) / ".kbx").exists()
 
 
 def test_what_is_similar_is_found_whatever_the_limit(tmp_path: Path) -> None:
-    page = tmp_path / "memory/people/dana-lund.md"
-    page.parent.mkdir(parents=True)
     facts = ("Prefers calls over email", "Likes email better than calls")
-    page.write_text("# Dana Lund\n\n## Facts\n" + "".join(f"- {fact}\n" for fact in facts))
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    with dana(tmp_path, *facts) as kb:
         for limit in (1, 2):
             (found,) = kb.similarity.check(["Prefers email over calls"], limit=limit)
             assert found.has_similar
@@ -487,10 +411,7 @@ def test_the_model_is_asked_about_the_four_nearest_in_two_runs(
         return probabilities(model, pairs)
 
     monkeypatch.setattr(PairModel, "probabilities", counted)
-    facts = "".join(f"- Ships {number} releases a year\n" for number in range(20, 50))
-    (tmp_path / "dana.md").write_text(f"---\ntype: person\n---\n# Dana Lund\n\n## Facts\n{facts}")
-    with KnowledgeBase(tmp_path) as kb:
-        kb.index()
+    with dana(tmp_path, *(f"Ships {number} releases a year" for number in range(20, 50))) as kb:
         for limit in (1, 5, 20):
             (found,) = kb.similarity.check(["Ships 12 releases a year"], limit=limit)
             assert len(found.matches) == limit

@@ -50,9 +50,6 @@ def test_a_pair_has_the_same_result_alone_and_among_others(model: PairModel) -> 
     alone = np.concatenate([model.probabilities([pair]) for pair in pairs])
     np.testing.assert_allclose(together, alone, atol=1e-5)
     np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-5)
-
-
-def test_no_pairs_have_no_probabilities(model: PairModel) -> None:
     assert model.probabilities([]).shape == (0, len(LABELS))
 
 

@@ -120,44 +120,29 @@ def test_the_merge_of_the_original_request_through_tools(worker: EngineWorker, b
     assert (base / ADA).read_text("utf-8") == TEXT
 
 
-def test_a_rewording_that_another_fact_says_is_not_written(
-    worker: EngineWorker, base: Path, ids: dict[str, int], kbx: CommandLine
+@pytest.mark.parametrize("name", ["edit-fact", "supersede"])
+def test_a_text_that_another_fact_says_is_not_written(
+    worker: EngineWorker, base: Path, ids: dict[str, int], kbx: CommandLine, name: str
 ) -> None:
-    text = "Prefers written async updates"
+    text, method = "Prefers written async updates", f"kbx.memory_{name.replace('-', '_')}"
     same = {"fact_id": ids["Mends"], "text": text}
-    answer = worker.answer("kbx.memory_edit_fact", same).json
+    answer = worker.answer(method, same).json
     assert (answer["written"], answer["diff"]) == (False, "")
     assert [match["fact_id"] for match in answer["matches"]] == [ids["Prefers"]]
-    ran = kbx("memory", "edit-fact", str(ids["Mends"]), text, "--json", "--kb", base)
-    assert (ran.code, ran.json) == (3, answer)
-    assert kbx("memory", "edit-fact", str(ids["Mends"]), text, "--kb", base).code == 3
-    assert (base / ADA).read_text("utf-8") == TEXT
-    trial = worker.answer("kbx.memory_edit_fact", {**same, "dry_run": True}).json
-    assert trial["matches"] == answer["matches"]
-    assert trial["diff"]
-    assert worker.answer("kbx.memory_edit_fact", {**same, "force": True}).json["written"]
-
-
-def test_a_replacement_that_another_fact_says_is_not_written(
-    worker: EngineWorker, base: Path, ids: dict[str, int], kbx: CommandLine
-) -> None:
-    text = "Prefers written async updates"
-    same = {"fact_id": ids["Mends"], "text": text}
-    answer = worker.answer("kbx.memory_supersede", same).json
-    assert (answer["written"], answer["diff"]) == (False, "")
-    assert [match["fact_id"] for match in answer["matches"]] == [ids["Prefers"]]
-    command = ("memory", "supersede", str(ids["Mends"]), text, "--kb", base)
+    command = ("memory", name, str(ids["Mends"]), text, "--kb", base)
     ran = kbx(*command, "--json")
     assert (ran.code, ran.json) == (3, answer)
     refused = kbx(*command)
     assert (refused.code, "--force writes it anyway" in refused.err) == (3, True)
-    assert (base / ADA).read_text("utf-8") == TEXT
+    trial = worker.answer(method, {**same, "dry_run": True}).json
+    assert trial["matches"] == answer["matches"]
+    assert trial["diff"]
     assert kbx(*command, "--dry-run").code == 3
     assert (base / ADA).read_text("utf-8") == TEXT
     assert kbx(*command, "--force").code == 0
     page = (base / ADA).read_text("utf-8")
     assert page.count(text) == 2
-    assert "~~Mends the nets of the harbour boats~~" in page
+    assert ("~~Mends the nets of the harbour boats~~" in page) == (name == "supersede")
 
 
 @pytest.mark.parametrize("method", ["kbx.memory_supersede", "kbx.memory_edit_fact"])

@@ -101,17 +101,6 @@ def test_the_knowledge_base_uses_what_it_wrote(demo_copy: Path) -> None:
         assert kb.tuning().alpha == 0.5
 
 
-def test_a_base_without_settings_gets_a_file_that_undo_removes(demo_copy: Path) -> None:
-    file = demo_copy / "kbx.toml"
-    file.unlink()
-    with KnowledgeBase(demo_copy) as kb:
-        assert kb.tuner.save(kb.tuning(alpha=0.3)).written
-        assert file.read_text() == "[search]\nhierarchy_alpha = 0.3\n"
-        kb.undo()
-        assert not file.exists()
-        assert kb.tuning().alpha == 0.5
-
-
 def test_the_thresholds_of_asked_queries_are_observed(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         asked = ["what did Alice decide about rollbacks", "rollback", "zzyzx"]

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui import ConfigError, KnowledgeBase, NotFound, OutOfRange
+from kbx_tui import KnowledgeBase, NotFound
 from kbx_tui.drafting.checking import MAX_COMPARED
 from kbx_tui.drafting.decided_pairs import measure_threshold
 from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import (
-    MAX_DRAFTS,
     Choice,
     Draft,
     DraftCheck,
@@ -99,16 +98,6 @@ def test_a_text_repeated_for_another_day_is_left(kb: KnowledgeBase) -> None:
     decisions = decided(kb, drafts_from_text(drafts))
     assert decisions[1][0].draft.date == "2026-06-01"
     assert [verdict.is_sure for _, verdict in decisions] == [False, False, True]
-
-
-def test_another_threshold_needs_no_new_search(kb: KnowledgeBase) -> None:
-    (check,) = kb.drafts.check(drafts_from_text("Alice Chen favours async Slack over email"))
-    score = check.matches[0].known.score
-    kb.close()  # deciding needs no index
-    assert decide(check, score).state == "near"
-    assert decide(check, min(score + 0.01, 1.0)).state == "new"
-    with pytest.raises(OutOfRange):
-        decide(check, 1.5)
 
 
 def test_facts_of_other_entities_are_listed_but_do_not_decide(kb: KnowledgeBase) -> None:
@@ -383,11 +372,6 @@ def test_a_draft_longer_than_a_fact_is_compared_in_part_and_never_written(
 def test_a_proposed_value_longer_than_a_fact_is_compared_in_part(kb: KnowledgeBase) -> None:
     field = kb.entity_similar_field("Alice Chen", "role", "12 2026-01-02 " * 70_000)
     assert "only the first 10,000 are compared" in " ".join(field.notes)
-
-
-def test_more_drafts_than_can_be_checked_at_once_are_refused() -> None:
-    with pytest.raises(ConfigError, match="more than 5,000 drafts"):
-        drafts_from_text("- Likes tea\n" * (MAX_DRAFTS + 1))
 
 
 def test_in_a_long_batch_each_draft_is_compared_with_the_nearest_earlier_ones(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui import KnowledgeBase, NotFound, WriteFault
+from kbx_tui import KnowledgeBase, NotFound
 from kbx_tui.api import file_writer
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
@@ -39,19 +39,6 @@ def test_signatures_of_the_original_kbx_work(kb: KnowledgeBase) -> None:
     new_id = kb.edit_fact(matches[0].fact_id, text="Prefers async Slack, never email")
     assert kb.memory_similar("Prefers async Slack, never email")[0].fact_id == new_id
     assert kb.memory_add(title="Plays the cello", entity="Alice Chen").written
-
-
-def test_duplicate_or_conflicting_fact_is_not_written(kb: KnowledgeBase, root: Path) -> None:
-    kb.memory_add("Ships 5 releases a year", entity="Alice Chen")
-    before = (root / ALICE).read_bytes()
-    for text, relation in (
-        ("prefers async Slack over email", "exact"),
-        ("Ships 3 releases a year", "conflict"),
-    ):
-        written = kb.memory_add(text, entity="Alice Chen")
-        assert (written.written, written.matches[0].relation) == (False, relation)
-    assert (root / ALICE).read_bytes() == before
-    assert kb.memory_add("Ships 3 releases a year", entity="Alice Chen", force=True).written
 
 
 def test_missing_page_is_created_only_on_request(kb: KnowledgeBase, root: Path) -> None:
@@ -128,13 +115,6 @@ def test_setting_a_similar_field_value_returns_a_hint(kb: KnowledgeBase, root: P
     assert kb.entities.named("Alice Chen").role == "Engineering Director"
     assert (root / ALICE).read_text().startswith("---\nrole: Engineering Director\nteam: '[[Plat")
     assert not kb.pages.edit("Alice Chen", {"timezone": "CET"}).written
-
-
-def test_existing_page_is_not_created_again(kb: KnowledgeBase) -> None:
-    kb.pages.create("Blue Lagoon", "project", {"lead": "Alice Chen"})
-    assert kb.entities.named("Blue Lagoon").type == "project"
-    with pytest.raises(WriteFault, match=r"has a page already: memory/projects/blue-lagoon\.md"):
-        kb.pages.create("Blue Lagoon", "project")
 
 
 def test_write_does_not_wait_for_a_long_indexing_run(

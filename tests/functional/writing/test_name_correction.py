@@ -10,9 +10,9 @@ from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
 
 MEETING = """---
-title: Crane review with Karen Veal
+title: Crane review with {first} {last}
 attendees:
-- name: Karen Veal
+- name: {first} {last}
   email: karen.veal@example.com
 - '[[Karen Veal]]'
 aliases: [Karen Veal call]
@@ -20,43 +20,21 @@ import_id: vtt:Karen Veal
 ---
 # Crane review
 
-**Karen Veal:** The crane is mine, see https://example.com/Karen Veal's.\r
-Ask Karen
-Veal's deputy, not Karen Veal-Smith or karen veal. #Karen
+**{first} {last}:** The crane is mine, see https://example.com/Karen Veal's.\r
+Ask {first}
+{last}'s deputy, not Karen Veal-Smith or karen veal. #Karen
 
-## To do for Karen Veal
+## To do for {first} {last}
 
-- [ ] write to [Karen Veal](people/karen-veal.md) and [[karin-wiel|Karen Veal]] %% Karen Veal %%
+- [ ] write to [{first} {last}](people/karen-veal.md)
+- [ ] and [[karin-wiel|{first} {last}]] %% Karen Veal %%
 - [[Karen Veal]] `Karen Veal`
 
 ```
 Karen Veal
 ```
 """
-CORRECTED = """---
-title: Crane review with Karin Wiel
-attendees:
-- name: Karin Wiel
-  email: karen.veal@example.com
-- '[[Karen Veal]]'
-aliases: [Karen Veal call]
-import_id: vtt:Karen Veal
----
-# Crane review
-
-**Karin Wiel:** The crane is mine, see https://example.com/Karen Veal's.\r
-Ask Karin
-Wiel's deputy, not Karen Veal-Smith or karen veal. #Karen
-
-## To do for Karin Wiel
-
-- [ ] write to [Karin Wiel](people/karen-veal.md) and [[karin-wiel|Karin Wiel]] %% Karen Veal %%
-- [[Karen Veal]] `Karen Veal`
-
-```
-Karen Veal
-```
-"""
+CORRECTED = MEETING.format(first="Karin", last="Wiel")
 
 
 @pytest.fixture
@@ -68,7 +46,8 @@ def base(tmp_path: Path) -> Path:
     }
     index_vault(tmp_path, pages)
     (tmp_path / "meetings").mkdir()
-    (tmp_path / "meetings/crane-review.md").write_bytes(MEETING.encode())
+    misheard = MEETING.format(first="Karen", last="Veal")
+    (tmp_path / "meetings/crane-review.md").write_bytes(misheard.encode())
     return tmp_path
 
 

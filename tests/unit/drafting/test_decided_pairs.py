@@ -17,6 +17,4 @@ def test_unreadable_labels_are_preserved(tmp_path: Path) -> None:
 def test_newest_label_of_a_pair_wins(tmp_path: Path) -> None:
     labels = [Label("a", "b", True), Label("c", "d", True), Label("b", "a", False)]
     write_labels(tmp_path, labels)
-    with (tmp_path / ".kbx" / "labels.jsonl").open("a", encoding="utf-8") as file:
-        file.write("nonsense\n")
     assert read_labels(tmp_path) == (Label("b", "a", False), Label("c", "d", True))

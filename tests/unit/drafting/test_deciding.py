@@ -18,6 +18,7 @@ from kbx_tui.drafting.drafts import (
 )
 from kbx_tui.drafting.texts import LONGEST, merged_text, one_sentence, transfer_markup
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
+from kbx_tui.errors import OutOfRange
 from kbx_tui.knowledge.fact_line import read_fact_line
 from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.records import FactKind
@@ -178,6 +179,8 @@ def test_given_threshold_replaces_those_of_all_types() -> None:
     checked = check(match(0.7), repeats=(repeat(0.6),))
     states = [decide(checked, threshold).state for threshold in (0.5, 0.65, 0.8)]
     assert states == ["repeated", "near", "new"]
+    with pytest.raises(OutOfRange):
+        decide(checked, 1.5)
 
 
 @pytest.mark.parametrize(

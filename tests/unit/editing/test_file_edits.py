@@ -122,15 +122,6 @@ def test_full_disk_leaves_all_files_unchanged(
     assert len(write_files(root, edits_of_both(), "again").paths) == 2
 
 
-def test_unreadable_pending_journal_entry_is_set_aside(root: Path) -> None:
-    (root / journal.FOLDER).mkdir(parents=True)
-    (root / journal.PENDING).write_text("{", encoding="utf-8")
-    write_files(root, edits_of_both(), "two pages")
-    assert contents(root) == [AFTER, AFTER]
-    (kept,) = (root / journal.FOLDER).glob("begun.*.unreadable")
-    assert kept.read_text(encoding="utf-8") == "{"
-
-
 def test_files_of_one_group_are_written_all_or_none(root: Path) -> None:
     third = "memory/people/cy.md"
     (root / third).write_bytes(BEFORE)
@@ -174,13 +165,6 @@ def test_one_undo_reverts_a_write_of_several_files(root: Path) -> None:
     assert contents(root) == [BEFORE, BEFORE]
     with pytest.raises(WriteFault, match="nothing to undo"):
         undo(root)
-
-
-def test_undo_removes_a_page_that_the_write_created(root: Path) -> None:
-    write_files(root, [FileEdit("memory/teams/new.md", None, b"# New\n")], "new")
-    assert (root / "memory/teams/new.md").read_bytes() == b"# New\n"
-    undo(root)
-    assert not (root / "memory/teams/new.md").exists()
 
 
 def test_writes_can_be_undone_in_any_order_that_fits(root: Path) -> None:

@@ -77,6 +77,7 @@ def test_new_page_has_the_layout_of_kbx() -> None:
     assert new_page("person", "Zed", {}) == b"# Zed\n"
     assert new_page("team", "Ops", {}) == b"---\ntype: team\n---\n# Ops\n"
     assert page_path("person", "Jérôme Côté", "memory/") == "memory/people/jerome-cote.md"
+    assert page_path("company", "Acme", "memory/") == "memory/companies/acme.md"
     with pytest.raises(WriteFault, match="no letter"):
         page_path("person", "…", "")
 
@@ -95,10 +96,6 @@ def test_new_page_that_would_read_differently_is_refused(
 ) -> None:
     with pytest.raises(WriteFault, match=message):
         new_page("person", name, fields)
-
-
-def test_company_page_goes_into_the_companies_folder() -> None:
-    assert page_path("company", "Acme", "memory/") == "memory/companies/acme.md"
 
 
 PAGE = "---\ntitle: Café\n---\r\nThe  plan\tis here, plan.\r\n\r\n\x0c| a | plan |\n"

@@ -27,7 +27,6 @@ from kbx_tui.evaluation.exchange import (
     write_qrels,
     write_quepid,
     write_run,
-    write_topics,
 )
 
 any_text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
@@ -83,18 +82,6 @@ def test_a_field_has_no_blank_and_comes_back(text: str) -> None:
     assert escape(text).split() == [escape(text)]
 
 
-def test_only_blanks_and_percent_signs_are_encoded() -> None:
-    assert escape("memory/é: a b%20.md") == "memory/é:%20a%20b%2520.md"
-
-
-def test_qrels_are_read_alike_by_ir_measures() -> None:
-    ir = pytest.importorskip("ir_measures")
-    theirs = ir.read_trec_qrels(io.StringIO(write_qrels(EXAMPLE)))
-    assert sorted(
-        (unquote(row.query_id), unquote(row.doc_id), row.relevance) for row in theirs
-    ) == (plain(EXAMPLE))
-
-
 def test_runs_are_read_alike_by_ir_measures_which_sorts_by_score() -> None:
     ir = pytest.importorskip("ir_measures")
     ranked = {"rollback plan": ["memory/z.md", "memory/a b.md", "memory/m.md"], "lunch": []}
@@ -115,13 +102,6 @@ def test_a_run_is_ordered_by_score_then_by_rank() -> None:
     ranked, problems = read_run("\n".join(lines).encode())
     assert ranked == {"q1": ["c", "b", "a"]}
     assert [problem.partition(":")[0] for problem in problems] == ["line 4", "line 5"]
-
-
-def test_topics_come_back_and_match_the_ids_in_qrels() -> None:
-    texts = dict.fromkeys(grade.query for grade in EXAMPLE)
-    topics, problems = read_topics(write_topics(texts).encode())
-    assert (list(topics.values()), problems) == (list(texts), [])
-    assert plain(read_qrels(write_qrels(EXAMPLE).encode(), topics).grades) == plain(EXAMPLE)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.errors import ConfigError, NotFound, OutOfRange, WriteFault
+from kbx_tui.errors import ConfigError, NotFound, WriteFault
 from kbx_tui.evaluation.judgments import (
     Judgment,
     JudgmentLog,
@@ -252,13 +252,6 @@ def test_a_judgment_is_undone_only_while_it_counts(log: JudgmentLog) -> None:
     assert log.undo(theirs).restored == ours
     assert log.undo(ours).restored is None
     assert current(log) == {("lunch", "memory/b.md"): 2}
-
-
-def test_grades_are_within_their_range() -> None:
-    with pytest.raises(OutOfRange, match=r"0\.\.3, got 4"):
-        Judgment("lunch", "memory/a.md", 4)
-    with pytest.raises(ConfigError, match="needs a query"):
-        Judgment("  ", "memory/a.md", 1)
 
 
 def test_another_process_that_holds_the_lock_is_named_in_the_error(

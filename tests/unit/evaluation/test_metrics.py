@@ -21,11 +21,6 @@ from kbx_tui.evaluation.metrics import (
 GRADES = {"a": 2, "b": 1, "c": 1, "d": 0}
 
 
-def test_grade_zero_is_not_relevant() -> None:
-    assert recall(["d", "a"], GRADES) == pytest.approx(1 / 3)
-    assert reciprocal_rank(["d", "a"], GRADES) == 0.5
-
-
 def test_metrics_are_zero_without_relevant_or_ranked_documents() -> None:
     for measure in (ndcg, recall, reciprocal_rank):
         assert measure(["a"], {}) == measure([], GRADES) == measure(["d"], {"d": 0}) == 0.0

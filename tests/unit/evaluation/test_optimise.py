@@ -63,9 +63,6 @@ def test_few_queries_choose_nothing() -> None:
     assert not advice.wins
     assert advice.verdict == "keep what you have: 9 judged queries are too few to choose by"
     assert advice.more_queries > 0
-
-
-def test_advice_without_queries_is_to_keep() -> None:
     assert not advise(JudgedEvidence(1), Tuning()).wins
 
 

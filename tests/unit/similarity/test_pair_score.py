@@ -73,6 +73,7 @@ def test_without_a_calibration_the_score_is_the_raw_cosine() -> None:
     found = similarity("He leads the migration", "The migration is led by him", 0.71, UNKNOWN)
     assert (found.score, found.is_calibrated) == (0.71, False)
     assert similarity("a b", "c d", -0.2, UNKNOWN).score == 0.0
+    assert not calibration_of("no-such-model").is_known
 
 
 @pytest.mark.parametrize(
@@ -106,10 +107,7 @@ def test_each_text_is_embedded_once_and_results_keep_the_order_of_pairs() -> Non
     found = pair_similarity([("abc", "cab"), ("abc", "xyz"), ("xyz", "abc")], letters)
     assert letters.calls == 1
     assert [pair.cosine for pair in found] == [1.0, 0.0, 0.0]
-
-
-def test_no_pairs_give_an_empty_list() -> None:
-    assert pair_similarity([], Letters()) == []
+    assert pair_similarity([], letters) == []
 
 
 def test_a_blank_text_is_rejected() -> None:
@@ -121,9 +119,6 @@ def test_a_high_score_with_a_conflict_is_not_a_duplicate() -> None:
     found = similarity("ships 5 releases", "ships 3 releases", 0.99, OURS)
     assert found.score > 0.9
     assert found.relation == "conflict"
-
-
-NOTHING = Signals(0.0, 0.0, False, 0.0, False, False)
 
 
 def with_cosine(cosine: float) -> Signals:
@@ -149,7 +144,3 @@ def test_the_bundled_model_is_calibrated_for_both_forms(form: str) -> None:
     assert sums == sorted(set(sums))
     assert scores == [0.0, 0.8, 0.85, 0.9, 1.0]
     assert curve.cosine > 0.0
-
-
-def test_an_unknown_model_has_no_calibration() -> None:
-    assert not calibration_of("no-such-model").is_known

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.lexical import text_files
-from kbx_tui.index.lexical.postings import BEYOND, UNKNOWN, Postings, make_postings
+from kbx_tui.index.lexical.postings import (
+    BEYOND,
+    UNKNOWN,
+    Postings,
+    doc_ids_at,
+    make_postings,
+)
 from kbx_tui.index.lexical.postings import WORDS as WORDS_FILE_WORDS
 from kbx_tui.index.lexical.terms import LONGEST_WORD, STOP_WORDS, term_of, terms_in, words_in
 from kbx_tui.index.lexical.text_files import write_words
@@ -41,11 +47,11 @@ def test_lookup_returns_texts_frequencies_and_positions(texts: list[str]) -> Non
             doc_id: frequency for doc_id, frequency in enumerate(frequencies) if frequency
         }
         positions = postings.positions_of(postings.term_id(term))
-        doc_ids_at = postings.doc_ids_at(positions).tolist()
-        assert doc_ids_at == [
+        doc_ids = doc_ids_at(postings.text_starts, positions).tolist()
+        assert doc_ids == [
             doc_id for doc_id, frequency in enumerate(frequencies) for _ in range(frequency)
         ]
-        for position, doc_id in zip(positions.tolist(), doc_ids_at, strict=True):
+        for position, doc_id in zip(positions.tolist(), doc_ids, strict=True):
             word = words_in(texts[doc_id])[position - postings.text_starts[doc_id]]
             assert term_of(word) == term
 
@@ -60,7 +66,7 @@ def test_words_of_two_texts_are_never_adjacent(texts: list[str]) -> None:
 def test_offsets_are_where_the_words_of_a_term_start() -> None:
     texts = ["A team. The Łódź team", "no such word", "Teams of team"]
     postings = postings_of(texts)
-    assert [postings.text_size(doc_id) for doc_id in range(3)] == [len(text) for text in texts]
+    assert postings.text_sizes.tolist() == [len(text) for text in texts]
     team = postings.term_id("team")
     assert postings.offsets_in(np.arange(3, dtype=np.int32), team) == [[2, 17], [], [0, 9]]
     assert postings.offsets_in(np.array([2, 0], np.int32), postings.term_id("lodz")) == [[], [12]]
@@ -84,7 +90,7 @@ def test_a_character_that_is_a_word_or_two_has_the_offsets_of_the_others_exact(t
 
 @pytest.mark.parametrize("text", ["E\u0301mile, a team", "5\u2103 in the room"])
 def test_a_text_that_folds_to_other_words_has_no_offsets(text: str) -> None:
-    assert postings_of([text]).text_size(0) == UNKNOWN
+    assert postings_of([text]).text_sizes[0] == UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,6 @@ def test_a_chunk_is_weighted_with_its_document_and_title(has_title: bool) -> Non
     weighted = weights[0] * (chunks @ query) + contexts[0] @ query
     expected /= 1.0 if has_title else 0.8
     np.testing.assert_allclose(weighted, expected, rtol=1e-4, atol=1e-6)
-
-
-def test_without_chunks_there_are_no_contexts() -> None:
     contexts, weights = document_contexts(unit_vectors(0), np.zeros(0, np.int64), unit_vectors(0))
     assert (len(contexts), len(weights)) == (0, 0)
 

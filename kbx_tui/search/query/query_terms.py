@@ -142,10 +142,6 @@ class NamedQuery:
         )
 
     @property
-    def variants(self) -> list[str]:
-        return list(dict.fromkeys((self.text, self.document_query)))
-
-    @property
     def news_of(self) -> tuple[int, ...]:
         """Indices of the entities of which the query asks what is new, and nothing else: no
         meetings."""

@@ -77,7 +77,7 @@ def passage_sources(
             turn=spoken.turn if spoken is not None else None,
             is_for_news=evidence.asked_kind is not None and evidence.asked_kind.is_for_news,
             is_for_open_items=what.endswith(f" {OPEN_ITEMS}"),
-            property=property_line(generation.snapshot.properties[row], what) if row >= 0 else "",
+            property=property_line(generation.snapshot.properties[row], what) if what else "",
         )
 
 

@@ -90,15 +90,15 @@ class Retriever:
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
         """Start embedding the query in the background, before the index is opened or refreshed.
 
-        It is embedded without names, as far as those are found quickly, and as typed unless `top_k`
-        does not need that. Raises EmbeddingError.
+        It is embedded without names, as far as those are found quickly, unless it is for a flat
+        search, and as typed unless `top_k` does not need that. Raises EmbeddingError.
         """
         if request.fast:
             return
         query, generation = request.searched, self._index.in_memory
         if generation is None or top_k is None or top_k.uses_query_as_typed:
             self._query_vectors.begin(query)
-        if generation is not None:
+        if generation is not None and not (top_k is not None and top_k.is_flat):
             matches, entities = generation.likely_names(query), generation.snapshot.entities
             named = NamedQuery.of(query, matches, entities, generation.words.is_usual)
             self._query_vectors.begin(named.document_query)
@@ -131,7 +131,7 @@ class Retriever:
         return [source.to_rerank(evidence.titles[row]) for row, source in sources]
 
     def _sources(self, evidence: Evidence, rows: Sequence[int]) -> Iterator[PassageSource]:
-        query = evidence.document_query
+        query = evidence.as_searched.query
         vector = None if evidence.fast or not query else self._query_vectors.known(query)
         return passage_sources(self._index.generation(), evidence, rows, vector)
 
@@ -176,10 +176,12 @@ class _Search:
             named = self._find_names(text) if self._corrections else named
         self._named, self._words = named, QueryWords(named.text)
         self._unknown = (*scoped.scope.unknown_names, *unheard_of(named, self._words, generation))
+        is_flat = top_k is not None and top_k.is_flat
+        self._searched = named.text if is_flat else named.document_query
         if not request.fast:
-            self._query_vectors.begin(named.document_query)
-        for_time = bool(dates.read)
-        documents = DocumentPass(generation, named, fast=request.fast, for_time=for_time)
+            self._query_vectors.begin(self._searched)
+        for_time, variants = bool(dates.read), list(dict.fromkeys((named.text, self._searched)))
+        documents = DocumentPass(generation, named, variants, fast=request.fast, for_time=for_time)
         self._documents = documents
         self._lap("words_ms")
         for match in named.matches:  # while the model is running
@@ -292,7 +294,7 @@ class _Search:
         shown = " or ".join(map(generation.speakers.shown, asked.names))
         turns = AskedTurns(generation, replace(asked, shown=shown))
         counts = self._top_k is None or self._top_k.tuning.hierarchy  # else no text is read
-        return turns.kind(self._scoped.flags & counts, self._documents.bm25[topic])
+        return turns.kind(self._scoped.flags & counts, self._documents.bm25[self._searched])
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
         scoped, bm25, snapshot = self._scoped, self._documents.bm25, self._generation.snapshot
@@ -301,7 +303,7 @@ class _Search:
             preferred[scoped.rows[self._preference.matches > 0]] = True
         rows = [
             wide.by_words(bm25.values(), preferred),
-            wide.by_links(self._links, bm25[self._named.document_query]),
+            wide.by_links(self._links, bm25[self._searched]),
             np.array(list(self._known_items), np.int64),
         ]
         variants = list(bm25)
@@ -343,18 +345,19 @@ class _Search:
         """
         generation, named, nearest = self._generation, self._named, None
         undated = self._dates.blanked(named.text)
-        if (recent := generation.pass_one.get(undated)) is not None:
+        key = undated, self._searched
+        if (recent := generation.pass_one.get(key)) is not None:
             return recent
         facts = generation.facts.find(undated)
         if self._vectors is not None:
             nearest = partial(self._nearest_profiles, self._vectors)
         candidates = generation.entity_pass.find(undated, named.matches, facts, nearest)
-        return generation.pass_one.put(undated, candidates)
+        return generation.pass_one.put(key, candidates)
 
     def _nearest_profiles(
         self, vectors: VectorMatrix
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        query = self._query_vectors.vector(self._named.document_query)
+        query = self._query_vectors.vector(self._searched)
         return vectors.profiles.nearest(query, MAX_ENTITIES_LIMIT)
 
     def _linked(self, entity: Entity | EntityCandidate) -> LinkedDocuments:

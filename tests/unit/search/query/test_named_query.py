@@ -39,11 +39,6 @@ def test_names_of_people_and_teams_are_removed(query: str, document_query: str) 
     assert named(query).document_query == document_query
 
 
-def test_equal_variants_are_listed_once() -> None:
-    assert named("the tide").variants == ["the tide"]
-    assert named("Ada Stone on the tide").variants == ["Ada Stone on the tide", "on the tide"]
-
-
 def test_people_and_teams_do_not_count_as_named_things() -> None:
     assert named("Ada Stone on Night Ferry").things
     assert not named("Ada Stone on the tide").things

@@ -21,7 +21,7 @@ NAMES = NameMatcher.of(ENTITIES)
 
 
 def named(query: str) -> NamedQuery:
-    return NamedQuery.of(query, NAMES.find(query), ENTITIES, {"boats", "harbour"}.__contains__)
+    return NamedQuery.of(query, NAMES.find(query), ENTITIES)
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,7 @@ def test_entities_whose_name_is_the_whole_query(query: str, entities: list[int])
         ("what has Ada Stone painted?", True),
         ("everything about Ada Stone", True),
         ("meetings with Ada Stone", True),
-        ("boats of Ada Stone", True),  # most documents hold the word
-        ("boats of Ada Stone at night", False),
-        ("what did Ada Stone paint at the harbour", True),
         ("what did Ada Stone paint at night", False),
-        ("what did Ada Stone paint at night in the harbour", False),
         ("what did Ada Stone say about the tide", False),
         ("what did Ada Stone present in May", False),
         ("why did Ada Stone resign", False),

@@ -316,8 +316,8 @@ class TopKRequest:
         return self.is_flat or self.tuning.keep_names
 
     def may_keep(self, entity: EntityCandidate) -> bool:
-        tuning = self.tuning
-        return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
+        tuning, is_pinned = self.tuning, entity.id in self.tuning.pinned
+        return tuning.hierarchy and (entity.score >= tuning.entity_threshold or is_pinned)
 
     def query_variant(self, evidence: Evidence) -> str:
         return rank(evidence, self.tuning).components.query

@@ -243,7 +243,7 @@ class _Search:
         documents = DocumentPass(generation, named, variants, fast=request.fast, for_time=for_time)
         self._documents = documents
         self._lap("words_ms")
-        for match in named.matches:  # while the model is running
+        for match in () if is_flat else named.matches:  # while the model is running
             if match.named:
                 self._linked(generation.snapshot.entities[match.entity])
         self._vectors = None if request.fast else vectors()
@@ -470,7 +470,8 @@ class _Search:
         if len(query.words) > MOST_WORDS or self._spoken is not None:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
-        telling = [bool(topic_words_of((word,))) for word in query.folded]
+        topic = {*topic_words_of(query.folded)}
+        telling = [word in topic for word in query.folded]
         for start, end, row in self._generation.known_items.titles_in(query.folded, telling):
             first, last = query.words[start], query.words[end - 1]
             is_name = any(begin <= first.start and last.end <= end for begin, end in named)

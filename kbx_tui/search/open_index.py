@@ -154,7 +154,7 @@ class IndexGeneration:
         return True
 
     def _clear_pass_one(self) -> None:
-        self.pass_one = LruCache[str, tuple[EntityCandidate, ...]](PASS_ONE_KEPT)
+        self.pass_one = LruCache[tuple[str, str], tuple[EntityCandidate, ...]](PASS_ONE_KEPT)
 
     def vectors(self, *, model: str, dimension: int) -> VectorMatrix:
         """Return the vectors of this generation. Raises IndexForeign if another model made them."""

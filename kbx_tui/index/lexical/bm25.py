@@ -35,11 +35,6 @@ SHORTEST_MISSPELLED = 5
 
 FREQUENT = 20
 
-USUAL_SHARE, USUAL_FROM = 2 / 3, 30
-"""Share of the texts above which a word they hold is usual, chosen by the experiment "topics that
-tell little" in docs/quality.md, and number of texts below which no word is: if there are few, most
-hold every word of their subject."""
-
 PlainTerm = str | tuple[str, str]
 """A term, or a pair of terms of which the second directly follows the first."""
 
@@ -203,17 +198,6 @@ class Bm25Index:
         if following:
             terms = {each: (first[each], second[each]) for each in first if each in second}
         return max((len(self.rows_holding(term)) for term in set(terms.values())), default=0)
-
-    def is_usual(self, word: str) -> bool:
-        """Return whether most texts hold a folded word, so that it says little of one."""
-        if self._count < USUAL_FROM:
-            return False
-        term = term_of(word, self.usual_language)
-        found = (each.postings.postings_of(each.term_id(term)) for each in self._segments)
-        at_most = sum(len(ids) for ids, _ in found)
-        if not term or at_most < USUAL_SHARE * self._count:  # a fast bound, enough for most words
-            return False
-        return self._rarity(term)[0] <= -math.log(USUAL_SHARE)
 
     @cached_property
     def usual_language(self) -> str:

@@ -24,7 +24,6 @@ from kbx_tui.index.lexical.terms import (
     words_in,
     words_without_topic,
 )
-from kbx_tui.index.stored_names import Words
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
@@ -40,7 +39,6 @@ from kbx_tui.search.query.query_words import (
     asks_for_state,
     asks_for_topic,
     has_topic,
-    topic_words_of,
     words_for_duration,
     words_for_news,
     words_of,
@@ -100,27 +98,14 @@ class NamedQuery:
     """True for what is new, perhaps of a topic: `latest on fees`, `what is Ada up to`."""
 
     @classmethod
-    def of(
-        cls,
-        text: str,
-        matches: Sequence[NameMatch],
-        entities: Sequence[Entity],
-        is_usual: Callable[[str], bool] = lambda _: False,
-    ) -> Self:
-        """Create one; `matches` refer to `entities` by index.
-
-        `is_usual` returns whether a folded word is in most documents: such words do not
-        count as a topic beside the name of a person or team.
-        """
+    def of(cls, text: str, matches: Sequence[NameMatch], entities: Sequence[Entity]) -> Self:
+        """Create one; `matches` refer to `entities` by index."""
         kinds = tuple(entities[match.entity].type for match in matches)
         named = [(match, kind) for match, kind in zip(matches, kinds, strict=True) if match.named]
         spans = tuple((match.start, match.end) for match, kind in named if kind in PEOPLE)
         things = [match for match, _ in named if (match.start, match.end) not in spans]
         rest = without_spans(text, spans) if spans else text
-        words = folded_words(rest)
-        rest_has_topic = asks_for_topic(words)
-        if spans and rest_has_topic:
-            rest_has_topic = _tells_documents_apart(words, is_usual)
+        rest_has_topic = asks_for_topic(folded_words(rest))
         words_asked = without_spans(text, {(match.start, match.end) for match, _ in named})
         asked = folded_words(words_asked)
         news, names_only = asks_for_news(asked), bool(spans) and not rest_has_topic
@@ -140,10 +125,6 @@ class NamedQuery:
             words_asked=words_asked if asks_for_topic(asked) and not asks_state else "",
             asks_for_news=news,
         )
-
-    @property
-    def variants(self) -> list[str]:
-        return list(dict.fromkeys((self.text, self.document_query)))
 
     @property
     def news_of(self) -> tuple[int, ...]:
@@ -185,17 +166,6 @@ class NamedQuery:
         if skipped >= len(words):
             return 0, len(self.text)
         return words[skipped].start, len(self.text.rstrip(_PUNCTUATION))
-
-
-def _tells_documents_apart(words: Words, is_usual: Callable[[str], bool]) -> bool:
-    """Return whether folded words, without names, ask for a topic besides usual words.
-
-    The verb of `what did add to Python` does not, in a base on Python.
-    """
-    topics = topic_words_of(words)
-    rare = [word for word in topics if not is_usual(word)]
-    is_verb_alone = len(rare) < len(topics) and rare == list(words[2:3])
-    return bool(rare) and not (is_verb_alone and not asks_for_topic(words[:3]))
 
 
 def without_spans(query: str, spans: Iterable[Span]) -> str:

@@ -71,12 +71,18 @@ class DocumentPass:
     """Pass 2 of one search: BM25 of the whole base, whatever the scope, on construction."""
 
     def __init__(
-        self, generation: IndexGeneration, named: NamedQuery, *, fast: bool, for_time: bool
+        self,
+        generation: IndexGeneration,
+        named: NamedQuery,
+        variants: Sequence[str],
+        *,
+        fast: bool,
+        for_time: bool,
     ) -> None:
         self._generation, self._named = generation, named
         no_topic = named.names_only or bool(named.things and not named.words_asked)
         self._vector_floor = NAMES_VECTOR_FLOOR if for_time or no_topic else VECTOR_FLOOR
-        words, variants = generation.words, named.variants
+        words = generation.words
         terms = [searched_terms(query, words.languages, words.holds) for query in variants]
         bm25 = words.bm25([searched.weights for searched in terms])
         if not named.spans:  # links find what belongs to people and teams, not titles
@@ -125,7 +131,7 @@ class DocumentPass:
         return Scoring(documents, variants, propagation_share, self._vector_floor)
 
     def topic(self) -> Topic | None:
-        weight = self._lexical_weights[self._named.document_query]
+        *_, weight = self._lexical_weights.values()
         return query_topic(self._named, self._searched_terms, self._generation.words, weight)
 
     def feedback_query(
@@ -301,13 +307,17 @@ class TopKRequest:
     rule: Rule = "exact"
 
     @property
+    def is_flat(self) -> bool:
+        return not self.tuning.hierarchy
+
+    @property
     def uses_query_as_typed(self) -> bool:
         """True when names stay in the query, whatever entities are named."""
-        return not self.tuning.hierarchy or self.tuning.keep_names
+        return self.is_flat or self.tuning.keep_names
 
     def may_keep(self, entity: EntityCandidate) -> bool:
-        tuning = self.tuning
-        return entity.score >= tuning.entity_threshold or entity.id in tuning.pinned
+        tuning, is_pinned = self.tuning, entity.id in self.tuning.pinned
+        return tuning.hierarchy and (entity.score >= tuning.entity_threshold or is_pinned)
 
     def query_variant(self, evidence: Evidence) -> str:
         return rank(evidence, self.tuning).components.query

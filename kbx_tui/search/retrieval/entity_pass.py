@@ -154,10 +154,10 @@ def _meaning_signals(
     ]
 
 
-ASKED_ROLE, WHOLE_ROLE, PART_OF_ROLE = 0.7, 0.45, 0.4
-"""Score of the role in `who is the beekeeper?`, of a role whose words are all in another query, and
-the highest of one with some of its words. Only the first opens the second pass: documents about the
-prime minister are not those that this person attended."""
+ASKED_ROLE, PART_OF_ROLE = 0.7, 0.4
+"""Score of the role in `who is the beekeeper?`, and the highest of one with words of another query.
+Only the first opens the second pass: documents about the prime minister are not those that this
+person attended."""
 MOST_HOLDERS = 1000
 """Entities with a role that is asked for whose pages are listed, the first by id."""
 
@@ -190,8 +190,7 @@ class RoleIndex:
             return ASKED_ROLE
         if (total := self._words.get(text)) is None:
             total = self._words[text] = self._word_count(text)
-        is_whole_role = matched == total > 1 and text < len(self._roles.values)
-        return WHOLE_ROLE if is_whole_role else PART_OF_ROLE * matched / total
+        return PART_OF_ROLE * matched / total
 
     def signals(self, scores: Mapping[int, float], found: Iterable[int]) -> Iterator[FoundSignal]:
         """Yield entities with the signals of their role and team, given their `scores`.

@@ -6,19 +6,22 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from threading import Event
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.errors import EmbeddingError
+from kbx_tui.index.lexical.terms import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.stored_records import lz4
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.folding import folded_words
+from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import (
     PEOPLE,
@@ -32,10 +35,13 @@ from kbx_tui.search.evidence.evidence import (
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_WEIGHT,
     PROPAGATION_SHARE,
+    Flags,
     LinkedDocuments,
     Rows,
+    Scores,
     Scoring,
     frozen,
+    highest,
 )
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
@@ -44,8 +50,16 @@ from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
 from kbx_tui.search.query.query_words import QueryWords, has_topic, topic_words_of
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
-from kbx_tui.search.results.snippets import PassageSource
-from kbx_tui.search.retrieval.asked_detail import details_asked_for
+from kbx_tui.search.results.snippets import (
+    NO_CHUNKS,
+    READ_AT_MOST,
+    PassageSource,
+    WantedWords,
+    topic_stems,
+    wanted_words,
+)
+from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
+from kbx_tui.search.retrieval.asked_detail import OPEN_ITEMS, details_asked_for, property_line
 from kbx_tui.search.retrieval.asked_kind import age_factors, asked_kind, asks_for_people
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
@@ -54,9 +68,15 @@ from kbx_tui.search.retrieval.document_pass import (
     with_cosines,
 )
 from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
-from kbx_tui.search.retrieval.passages import AskedTurns, passage_sources
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
+from kbx_tui.search.retrieval.speakers import (
+    ELSEWHERE,
+    SPEAKS,
+    TURNS_READ,
+    SpokenPassage,
+    best_turn,
+)
 from kbx_tui.search.retrieval.spelling import corrected, unheard_of
 
 VECTORS_KEPT = 256
@@ -90,17 +110,17 @@ class Retriever:
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
         """Start embedding the query in the background, before the index is opened or refreshed.
 
-        It is embedded without names, as far as those are found quickly, and as typed unless `top_k`
-        does not need that. Raises EmbeddingError.
+        It is embedded without names, as far as those are found quickly, unless it is for a flat
+        search, and as typed unless `top_k` does not need that. Raises EmbeddingError.
         """
         if request.fast:
             return
         query, generation = request.searched, self._index.in_memory
         if generation is None or top_k is None or top_k.uses_query_as_typed:
             self._query_vectors.begin(query)
-        if generation is not None:
+        if generation is not None and not (top_k is not None and top_k.is_flat):
             matches, entities = generation.likely_names(query), generation.snapshot.entities
-            named = NamedQuery.of(query, matches, entities, generation.words.is_usual)
+            named = NamedQuery.of(query, matches, entities)
             self._query_vectors.begin(named.document_query)
 
     def retrieve(
@@ -131,9 +151,48 @@ class Retriever:
         return [source.to_rerank(evidence.titles[row]) for row, source in sources]
 
     def _sources(self, evidence: Evidence, rows: Sequence[int]) -> Iterator[PassageSource]:
-        query = evidence.document_query
-        vector = None if evidence.fast or not query else self._query_vectors.known(query)
-        return passage_sources(self._index.generation(), evidence, rows, vector)
+        """Yield from what the passages of some documents are chosen.
+
+        Meaning counts unless the search was fast, or the query was never embedded.
+        """
+        generation, searched = self._index.generation(), evidence.as_searched.query
+        vector = None if evidence.fast or not searched else self._query_vectors.known(searched)
+        query, words, row_of = evidence.document_query, generation.words, generation.snapshot.row_of
+
+        @cache
+        def wanted(language: str) -> WantedWords:
+            def idf(stem: str) -> float:
+                return words.idf(term_of_stem(stem, language))
+
+            return wanted_words(query, evidence.query, idf, language)
+
+        asked = evidence.asked_kind and evidence.asked_kind.speaker
+        turns = AskedTurns(generation, asked) if asked else None
+        paths = [evidence.paths[row] for row in rows]
+        base_rows = [row_of.get(path, -1) for path in paths]
+        details = [evidence.known_items.get(row, "") for row in rows]
+        bodies, offsets = generation.bodies.read(paths), words.offsets(base_rows)
+        for row, (body, line), known, what in zip(base_rows, bodies, offsets, details, strict=True):
+            language = ENGLISH if row < 0 else words.language_of(row)
+            cosines, offsets_of = NO_CHUNKS, None
+            if row >= 0 and vector is not None:
+                cosines = generation.chunk_cosines(row, vector)
+            if row >= 0 and language == ENGLISH:
+                offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
+            spoken = turns.best(row, body, offsets_of) if turns is not None else None
+            yield PassageSource(
+                body=body,
+                body_line=line,
+                query=query,
+                wanted=wanted(language),
+                cosines=cosines,
+                language=language,
+                offsets_of=offsets_of,
+                turn=spoken.turn if spoken is not None else None,
+                is_for_news=evidence.asked_kind is not None and evidence.asked_kind.is_for_news,
+                is_for_open_items=what.endswith(f" {OPEN_ITEMS}"),
+                property=property_line(generation.snapshot.properties[row], what) if what else "",
+            )
 
 
 class _Search:
@@ -176,13 +235,15 @@ class _Search:
             named = self._find_names(text) if self._corrections else named
         self._named, self._words = named, QueryWords(named.text)
         self._unknown = (*scoped.scope.unknown_names, *unheard_of(named, self._words, generation))
+        is_flat = top_k is not None and top_k.is_flat
+        self._searched = named.text if is_flat else named.document_query
         if not request.fast:
-            self._query_vectors.begin(named.document_query)
-        for_time = bool(dates.read)
-        documents = DocumentPass(generation, named, fast=request.fast, for_time=for_time)
+            self._query_vectors.begin(self._searched)
+        for_time, variants = bool(dates.read), list(dict.fromkeys((named.text, self._searched)))
+        documents = DocumentPass(generation, named, variants, fast=request.fast, for_time=for_time)
         self._documents = documents
         self._lap("words_ms")
-        for match in named.matches:  # while the model is running
+        for match in () if is_flat else named.matches:  # while the model is running
             if match.named:
                 self._linked(generation.snapshot.entities[match.entity])
         self._vectors = None if request.fast else vectors()
@@ -292,7 +353,7 @@ class _Search:
         shown = " or ".join(map(generation.speakers.shown, asked.names))
         turns = AskedTurns(generation, replace(asked, shown=shown))
         counts = self._top_k is None or self._top_k.tuning.hierarchy  # else no text is read
-        return turns.kind(self._scoped.flags & counts, self._documents.bm25[topic])
+        return turns.kind(self._scoped.flags & counts, self._documents.bm25[self._searched])
 
     def _narrowed(self, wide: WideScope, query: FeedbackQuery) -> ScopedDocuments:
         scoped, bm25, snapshot = self._scoped, self._documents.bm25, self._generation.snapshot
@@ -301,7 +362,7 @@ class _Search:
             preferred[scoped.rows[self._preference.matches > 0]] = True
         rows = [
             wide.by_words(bm25.values(), preferred),
-            wide.by_links(self._links, bm25[self._named.document_query]),
+            wide.by_links(self._links, bm25[self._searched]),
             np.array(list(self._known_items), np.int64),
         ]
         variants = list(bm25)
@@ -316,15 +377,15 @@ class _Search:
         generation, names = self._generation, list[NameMatch]()
         if not self._request.fast:
             names = generation.names(self._dates.blanked(query)).all
-        entities, is_usual = generation.snapshot.entities, generation.words.is_usual
-        named = NamedQuery.of(query, names, entities, is_usual)
+        entities = generation.snapshot.entities
+        named = NamedQuery.of(query, names, entities)
         if not named.spans or not named.things or named.asked_for:
             return named
         unlinked = {each for each in named.things if not self._is_linked(entities[each])}
         if not unlinked:
             return named
         names = [name.as_hint() if name.entity in unlinked else name for name in names]
-        return NamedQuery.of(query, names, entities, is_usual)
+        return NamedQuery.of(query, names, entities)
 
     def _is_linked(self, entity: Entity) -> bool:
         """Return whether any document except its own page is linked to an entity.
@@ -343,18 +404,19 @@ class _Search:
         """
         generation, named, nearest = self._generation, self._named, None
         undated = self._dates.blanked(named.text)
-        if (recent := generation.pass_one.get(undated)) is not None:
+        key = undated, self._searched
+        if (recent := generation.pass_one.get(key)) is not None:
             return recent
         facts = generation.facts.find(undated)
         if self._vectors is not None:
             nearest = partial(self._nearest_profiles, self._vectors)
         candidates = generation.entity_pass.find(undated, named.matches, facts, nearest)
-        return generation.pass_one.put(undated, candidates)
+        return generation.pass_one.put(key, candidates)
 
     def _nearest_profiles(
         self, vectors: VectorMatrix
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        query = self._query_vectors.vector(self._named.document_query)
+        query = self._query_vectors.vector(self._searched)
         return vectors.profiles.nearest(query, MAX_ENTITIES_LIMIT)
 
     def _linked(self, entity: Entity | EntityCandidate) -> LinkedDocuments:
@@ -408,7 +470,8 @@ class _Search:
         if len(query.words) > MOST_WORDS or self._spoken is not None:
             return
         named = [(match.start, match.end) for match in self._named.matches if match.named]
-        telling = [bool(topic_words_of((word,))) for word in query.folded]
+        topic = {*topic_words_of(query.folded)}
+        telling = [word in topic for word in query.folded]
         for start, end, row in self._generation.known_items.titles_in(query.folded, telling):
             first, last = query.words[start], query.words[end - 1]
             is_name = any(begin <= first.start and last.end <= end for begin, end in named)
@@ -481,3 +544,51 @@ class QueryVectors:
 
     def known(self, text: str) -> Vector | None:
         return self.vector(text) if self._futures.get(text) is not None else None
+
+
+class AskedTurns:
+    """The turns of the speaker that a query asks for."""
+
+    def __init__(self, generation: IndexGeneration, asked: AskedSpeaker) -> None:
+        self._generation, self._asked = generation, asked
+        labels: dict[int, frozenset[str]] = {}
+        for name in asked.names:
+            for row, keys in generation.speakers.labels(name).items():
+                labels[row] = labels.get(row, frozenset()) | keys
+        self.labels = labels
+        self._weights: dict[str, Mapping[str, float]] = {}
+
+    def weights(self, language: str) -> Mapping[str, float]:
+        """Return the weights of the stems asked for that documents hold."""
+        if language not in self._weights:
+            stems = {
+                term_of_stem(each, language): each
+                for each in topic_stems(self._asked.topic, language)
+            }
+            held: Mapping[Any, float] = self._generation.words.idf_of_held(stems)
+            self._weights[language] = {stems[term]: idf for term, idf in held.items()}
+        return self._weights[language]
+
+    def best(self, row: int, body: str, offsets_of: OffsetsOf | None) -> SpokenPassage | None:
+        if not (labels := self.labels.get(row)):
+            return None
+        generation, text = self._generation, body[:READ_AT_MOST]
+        language = generation.words.language_of(row)
+        turns, words = generation.speakers.turns(row, text), self.weights(language)
+        always = self._asked.by_filter
+        return best_turn(text, turns, labels, words, language, offsets_of, always=always)
+
+    def kind(self, flags: Flags, bm25: Scores) -> AskedKind:
+        """Return how much each document of the base answers, those flagged in scope by a turn."""
+        asked, generation, speaks = self._asked, self._generation, np.zeros(len(flags), np.bool_)
+        speaks[list(self.labels)] = True
+        factors = np.where(speaks, SPEAKS, ELSEWHERE)
+        rows = highest(bm25, np.flatnonzero(speaks & flags & (bm25 > 0.0)), TURNS_READ).tolist()
+        bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
+        offsets = generation.words.offsets(rows)
+        for row, (body, _), known in zip(rows, bodies, offsets, strict=True):
+            is_english = generation.words.language_of(row) == ENGLISH
+            found = offsets_in_body(known, body, read_at_most=READ_AT_MOST) if is_english else None
+            if (passage := self.best(row, body, found)) is not None:
+                factors[row] += (1.0 - SPEAKS) * passage.answered
+        return AskedKind(f"what {asked.shown} says", frozen(factors), asked, frozen(speaks))

@@ -47,6 +47,7 @@ TURNS_KEPT = 4 * TURNS_READ
 ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")})
 _PLAIN = frozenset(("do", "does", "did"))
 """Auxiliaries of what is or was done: `what did Dana build` asks for what she did."""
+_ASKING = SAYING | OPINIONS | VERB_FOLLOWS | {first for first, _ in ACCORDING_TO}
 DIGITS = 6
 NAMES_KEPT = 64
 """Names asked for whose labels are kept."""
@@ -153,6 +154,8 @@ class Speakers:
 
     def asked(self, query: QueryWords, names: Sequence[NameMatch]) -> AskedSpeaker | None:
         """Return who is asked for what they said; None for nobody, or for who never speaks."""
+        if _ASKING.isdisjoint(query.folded):  # a quick check: most queries ask for something else
+            return None
         for name, start, size in self._people_in(query, names):
             verb = _verb_of_saying(query, start, size)
             if verb is not None and self.labels(name):

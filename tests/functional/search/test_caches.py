@@ -120,9 +120,9 @@ def test_evidence_for_any_tuning_embeds_both_query_variants(
     assert counted.embedded == len({evidence.query, evidence.document_query}) == 2
 
 
-def test_flat_search_embeds_both_query_variants(kb: KnowledgeBase, counted: Counted) -> None:
+def test_flat_search_embeds_only_the_query_as_typed(kb: KnowledgeBase, counted: Counted) -> None:
     kb.search("what did Grace Tully say about the rollback", hierarchy=False)
-    assert counted.embedded == 2  # pass 1 still reports the entities
+    assert counted.embedded == 1  # pass 1 still reports the entities
 
 
 def test_first_search_embeds_the_query_before_names_are_known(

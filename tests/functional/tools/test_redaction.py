@@ -19,7 +19,6 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.editing.journal import FOLDER, PENDING
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.index.lexical import bm25
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.tools import jsonl_server
 from kbx_tui.tools.dispatch import answer_call, call
@@ -69,9 +68,8 @@ def test_a_word_in_redacted_text_is_answered_like_one_that_is_nowhere(worker: En
 
 
 def test_a_topic_in_redacted_text_is_answered_like_one_that_is_nowhere(
-    worker: EngineWorker, monkeypatch: pytest.MonkeyPatch
+    worker: EngineWorker,
 ) -> None:
-    monkeypatch.setattr(bm25, "USUAL_FROM", 1)  # as if there were enough documents with the word
     answers = {
         topic: worker.answer("kb.search", {"query": f"what did Vera Sand decide about {topic}"})
         for topic in (SECRET, "qwyjibo", "lamp")

@@ -138,13 +138,6 @@ def test_texts_with_words_are_counted_in_the_language_that_most_are_in(
     assert index.texts_with(*words) == count
 
 
-@pytest.mark.parametrize(("word", "is_usual"), [("plan", True), ("2026", True), ("team", False)])
-def test_word_that_two_thirds_of_the_texts_hold_is_usual(word: str, is_usual: bool) -> None:
-    texts = [("german", f"plan 2026 {each}") for each in ("", "team")] * 15
-    assert in_languages(*texts).is_usual(word) is is_usual
-    assert not in_languages(*texts[:-1]).is_usual(word)  # too few to tell
-
-
 def test_texts_are_read_only_for_terms_in_a_language_of_theirs_and_for_frequent_words() -> None:
     index = in_languages(*[("english", "team plan"), ("german", "schiff")] * 15)
     looked_up = list[object]()
@@ -157,5 +150,4 @@ def test_texts_are_read_only_for_terms_in_a_language_of_theirs_and_for_frequent_
     segment = index._segments[0]
     index._segments = (Recording(segment.postings, segment.rows),)
     assert index.texts_with("team", "plan") == 15
-    assert not index.is_usual("team")
     assert looked_up == [("team", "plan")]

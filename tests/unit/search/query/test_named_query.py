@@ -21,7 +21,7 @@ NAMES = NameMatcher.of(ENTITIES)
 
 
 def named(query: str) -> NamedQuery:
-    return NamedQuery.of(query, NAMES.find(query), ENTITIES, {"boats", "harbour"}.__contains__)
+    return NamedQuery.of(query, NAMES.find(query), ENTITIES)
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,6 @@ def named(query: str) -> NamedQuery:
 )
 def test_names_of_people_and_teams_are_removed(query: str, document_query: str) -> None:
     assert named(query).document_query == document_query
-
-
-def test_equal_variants_are_listed_once() -> None:
-    assert named("the tide").variants == ["the tide"]
-    assert named("Ada Stone on the tide").variants == ["Ada Stone on the tide", "on the tide"]
 
 
 def test_people_and_teams_do_not_count_as_named_things() -> None:
@@ -110,11 +105,7 @@ def test_entities_whose_name_is_the_whole_query(query: str, entities: list[int])
         ("what has Ada Stone painted?", True),
         ("everything about Ada Stone", True),
         ("meetings with Ada Stone", True),
-        ("boats of Ada Stone", True),  # most documents hold the word
-        ("boats of Ada Stone at night", False),
-        ("what did Ada Stone paint at the harbour", True),
         ("what did Ada Stone paint at night", False),
-        ("what did Ada Stone paint at night in the harbour", False),
         ("what did Ada Stone say about the tide", False),
         ("what did Ada Stone present in May", False),
         ("why did Ada Stone resign", False),

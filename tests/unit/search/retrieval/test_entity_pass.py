@@ -9,7 +9,6 @@ from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.entity_pass import (
     ASKED_ROLE,
     PART_OF_ROLE,
-    WHOLE_ROLE,
     EntityPass,
     about_person,
     linked_documents,
@@ -31,7 +30,7 @@ SNAPSHOT = snapshot_of((), (BJORN, TESSA), titles=())
         ("who is beekeeping", PART_OF_ROLE),
         ("who beekeeper", PART_OF_ROLE),
         ("who fed the bees of the beekeeper", PART_OF_ROLE),
-        ("the head gardener on hedges", WHOLE_ROLE),
+        ("the head gardener on hedges", PART_OF_ROLE),
         ("who is the head gardener", ASKED_ROLE),
         ("who is the gardener", PART_OF_ROLE / 2),
     ],
@@ -42,7 +41,7 @@ def test_role_scores_by_how_much_of_it_the_query_contains(query: str, score: flo
 
 
 def test_role_opens_the_second_pass_only_if_it_is_asked_for() -> None:
-    assert WHOLE_ROLE < Tuning().entity_threshold < ASKED_ROLE
+    assert PART_OF_ROLE < Tuning().entity_threshold < ASKED_ROLE
 
 
 def links(*links: tuple[int, LinkKind, int]) -> EntityLinks:

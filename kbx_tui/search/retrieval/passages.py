@@ -28,9 +28,8 @@ from kbx_tui.search.results.snippets import (
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
 from kbx_tui.search.retrieval.asked_detail import OPEN_ITEMS, property_line
 from kbx_tui.search.retrieval.speakers import (
-    ELSEWHERE,
-    SPEAKS,
     TURNS_READ,
+    UNSPOKEN,
     SpokenPassage,
     best_turn,
 )
@@ -117,7 +116,7 @@ class AskedTurns:
         """Return how much each document of the base answers, those flagged in scope by a turn."""
         asked, generation, speaks = self._asked, self._generation, np.zeros(len(flags), np.bool_)
         speaks[list(self.labels)] = True
-        factors = np.where(speaks, SPEAKS, ELSEWHERE)
+        factors = np.full(len(flags), UNSPOKEN)
         rows = highest(bm25, np.flatnonzero(speaks & flags & (bm25 > 0.0)), TURNS_READ).tolist()
         bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
         offsets = generation.words.offsets(rows)
@@ -125,5 +124,5 @@ class AskedTurns:
             is_english = generation.words.language_of(row) == ENGLISH
             found = offsets_in_body(known, body, read_at_most=READ_AT_MOST) if is_english else None
             if (passage := self.best(row, body, found)) is not None:
-                factors[row] += (1.0 - SPEAKS) * passage.answered
+                factors[row] += (1.0 - UNSPOKEN) * passage.answered
         return AskedKind(f"what {asked.shown} says", frozen(factors), asked, frozen(speaks))

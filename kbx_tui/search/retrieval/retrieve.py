@@ -41,7 +41,7 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
-from kbx_tui.search.query.query_words import QueryWords, has_topic, topic_words_of
+from kbx_tui.search.query.query_words import MOST_WORDS, QueryWords, has_topic, topic_words_of
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import PassageSource
@@ -61,8 +61,6 @@ from kbx_tui.search.retrieval.spelling import corrected, unheard_of
 
 VECTORS_KEPT = 256
 EMBEDDING_THREADS = 2
-MOST_WORDS = 16
-"""Words of a query in which titles are looked for: a longer one is a text."""
 _KNOWN_BY: Mapping[str, str] = {"role": "role", "fuzzy": "similar name"}
 """What a query gives of an entity by which its page is found, if not its name."""
 HAND_OVER = 0.05

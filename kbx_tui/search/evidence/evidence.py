@@ -116,6 +116,8 @@ class Topic:
     weight: float = 1.0
     """How much the topic tells, above 0 and at most 1: less than 1 if many documents hold its
     words, as `programming` in a base on computers. Then credit depends less on the answer."""
+    is_common: bool = False
+    """True if all of its words that documents hold are common in English, as `last time`."""
 
     def answered(self, relevance: Scores) -> Scores:
         return power(self._share(relevance), ANSWER_POWER)

@@ -229,14 +229,16 @@ def weighted_terms(query: str) -> list[str]:
 
     Words that only phrase the request ("latest updates on") are left out while others remain. A
     word counts as often as the query repeats it, up to three times, so that a pasted log is not its
-    own best match; the identifiers of a lookup count as if they were repeated.
+    own best match; the identifiers of a lookup count as if they were repeated. A digit does not, as
+    many texts hold it: `reviewer 2`.
     """
     topic = without_request(query_terms(query))
     counts = Counter(word.casefold() for word in _WORD.findall(separate_cjk(query)))
     looked_up = identifiers(query)
     weighted = []
     for term in topic:
-        times = weights.REPEATS_COUNTED if term in looked_up else counts[term.casefold()]
+        is_telling = term in looked_up and len(term) > 1
+        times = weights.REPEATS_COUNTED if is_telling else counts[term.casefold()]
         weighted += [term] * min(times, weights.REPEATS_COUNTED)
     return weighted
 

@@ -96,6 +96,10 @@ class Word:
         return self.text[:1].isupper()
 
 
+MOST_WORDS = 16
+"""Words of a question. A longer query is a text: what it asks for and titles are not read in it."""
+
+
 @lru_cache(maxsize=16)  # several parts of a search ask for those of its query
 def words_of(text: str) -> Sequence[Word]:
     return tuple(

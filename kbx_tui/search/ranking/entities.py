@@ -53,6 +53,8 @@ class EntityChoice:
     """Indices into `evidence.entities`: pinned ones and those that pass the threshold, by
     descending `entity_score`; empty when flat."""
     search_mode_reason: Reason
+    unanswered: bool = False
+    """True where no document says much of a topic of common words: it counts as none."""
 
     @property
     def search_mode(self) -> SearchMode:
@@ -81,10 +83,11 @@ class EntityChoice:
     def topic(self) -> Topic | None:
         """The topic by which scores are scaled.
 
-        None when flat, where the query names people and asks nothing else, or if
+        None when flat, where the query names people and asks nothing else that is answered, or if
         `Tuning.scale_by_topic` is off.
         """
-        return self.evidence.topic if self.kept and self.tuning.scale_by_topic else None
+        counts = self.kept and self.tuning.scale_by_topic and not self.unanswered
+        return self.evidence.topic if counts else None
 
     def entity_score(self, index: int) -> float:
         """Return the score that entity `index` of the Evidence counts with: 1.0 if pinned."""

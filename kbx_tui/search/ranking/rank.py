@@ -41,6 +41,12 @@ FEW_RESULTS = 10
 "Castellane complaints" there are two, and her own page would be missing. An answer shows ten.
 Chosen by the experiment "few answers" in docs/quality.md."""
 
+SAYS_MUCH = 0.5
+"""Share of a full relevance below which no document says much of the topic. Where its words are
+common, as in "what did Ada and Bob talk about last time", and few documents hold them, these say
+nothing, and the query is ranked as if it named the entities alone. Chosen by the experiment
+"hardly answered" in docs/quality.md."""
+
 UNLINKED_SHARE, UNLINKED_AT_LEAST = 0.5, 0.1
 """Factor of the score of a document that belongs to none of the people named beside a thing: this
 times the number of their documents by that of the thing, and its least value. Chosen by the
@@ -86,7 +92,8 @@ class Ranking(EntityChoice):
 
     @cached_property
     def credit(self) -> EntityCredit:
-        choice = EntityChoice(self.evidence, self.tuning, self.kept, self.search_mode_reason)
+        fields = self.evidence, self.tuning, self.kept, self.search_mode_reason, self.unanswered
+        choice = EntityChoice(*fields)
         return EntityCredit(choice)  # not of self: a cycle would keep the arrays until collected
 
     @cached_property
@@ -406,7 +413,12 @@ def rank(evidence: Evidence, tuning: Tuning) -> Ranking:
     Raises OutOfRange if the evidence was retrieved for another tuning only.
     """
     _require_fit(evidence, tuning)
-    return Ranking(evidence, tuning, *choose_entities(evidence, tuning))
+    ranking = Ranking(evidence, tuning, *choose_entities(evidence, tuning))
+    if ranking.lists_linked and ranking.topic is not None and ranking.topic.is_common:
+        much = SAYS_MUCH * ranking.topic.full_relevance
+        if 0.0 < ranking.doc_relevance.max(initial=0.0) < much:
+            return replace(ranking, unanswered=True)
+    return ranking
 
 
 def _require_fit(evidence: Evidence, tuning: Tuning) -> None:

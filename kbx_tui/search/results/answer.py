@@ -236,10 +236,8 @@ def search_notes(
 
 def few_answers_note(ranking: Ranking) -> str:
     """Return that only a few documents answer the topic, where the list continues with others."""
-    if not ranking.lists_linked:
-        return ""
-    answers = int(np.count_nonzero(ranking.says_something))
-    if answers >= ranking.total_matched:
+    answers = int(np.count_nonzero(ranking.says_something)) if ranking.lists_linked else 0
+    if not (ranking.unanswered or (ranking.lists_linked and answers < ranking.total_matched)):
         return ""
     names = join_limited([safe_line(entity.name) for entity in ranking.kept_entities], " and ")
     topic = safe_line(topic_words(ranking.components.query))
@@ -248,6 +246,8 @@ def few_answers_note(ranking: Ranking) -> str:
     scope = ranking.evidence.scope
     here = " in scope" if scope.in_scope < scope.total else ""
     linked = f" linked to {names}" if ranking.tuning.gate == "hard" else ""
+    if ranking.unanswered:
+        return f"no document{here} says much about “{topic}”; first are those linked to {names}"
     if answers:
         count = f"only {format_count(answers, 'document')}{here}{linked}"
         verb = "says" if answers == 1 else "say"

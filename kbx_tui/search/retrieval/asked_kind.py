@@ -30,7 +30,7 @@ from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.query.query_terms import NamedQuery
-from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE, words_of
+from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE, MOST_WORDS, words_of
 
 OTHER_KIND = 0.6
 OLDEST, OLDEST_NEWS, OLDEST_NEW = 0.99, 0.85, 0.5
@@ -96,8 +96,11 @@ class DocumentKinds:
     def asked_for(self, query: str) -> tuple[str, Flags] | None:
         """Return the people or meetings that a query asks for, and which documents they are.
 
-        None if it asks for neither, or if the base has hardly any of them or no other documents.
+        None if it asks for neither or is a text, in which `decisions` are a topic, or if the base
+        has hardly any of them or no other documents.
         """
+        if len(words_of(query)) > MOST_WORDS:
+            return None
         if asks_for_people(query):
             name, of_kind = "people", self.people
         elif not FOR_MEETINGS.isdisjoint(_folded(query)):

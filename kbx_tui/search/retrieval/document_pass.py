@@ -31,7 +31,8 @@ from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import stem_of_term, terms_in
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.entity_names import is_common_word
+from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.knowledge.languages import beginning_of
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
 from kbx_tui.search.evidence.scores import (
@@ -61,6 +62,7 @@ from kbx_tui.search.query.query_terms import (
     lexical_weight,
     searched_terms,
 )
+from kbx_tui.search.query.query_words import topic_words_of
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
 from kbx_tui.search.retrieval.asked_kind import asks_for_people
@@ -230,7 +232,8 @@ def query_topic(
         idf_asked = sum(idf.get(term, 0.0) for term in asked.words) if asked else 0.0
         thing_share = 1.0 - (idf_asked / total if total else 0.0)
     weight = min(1.0, total / words.telling_idf) if idf else 1.0
-    return Topic(float(full), thing_share, weight)
+    held = filter(words.is_held, topic_words_of(folded_words(named.document_query)))
+    return Topic(float(full), thing_share, weight, is_common=all(map(is_common_word, held)))
 
 
 class FeedbackQuery:
@@ -366,7 +369,7 @@ def top_k_evidence(
     is_relevant = scoring.is_relevant(query, cosine - error)
     if not np.array_equal(is_relevant, highest.components.doc_relevance > 0.0):
         lowest = ranked(scoring.components(query, cosine - error))
-        if lowest.lists_linked:
+        if lowest.lists_linked or lowest.unanswered != highest.unanswered:
             return None
         undecided = np.flatnonzero(highest.matched & ~lowest.matched & ~evaluated)
         if len(undecided) > UNDECIDED_SHARE * len(evidence):

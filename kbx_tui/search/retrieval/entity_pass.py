@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from itertools import chain, combinations, pairwise
 from operator import attrgetter
 from typing import Any
 
@@ -224,6 +224,26 @@ class RoleIndex:
                 if code not in signals:
                     signals[code] = Signal(kind, score, column.values[code])
                 yield number, signals[code]
+
+    def spelled_out(self, initials: str) -> str:
+        """Return the folded words of a role that have these initials, or nothing: `cto`, `dpo`."""
+        return self._spelled_out.get(initials, "")
+
+    @cached_property
+    def _spelled_out(self) -> Mapping[str, str]:
+        """Two or more words of a role by their initials, unless others have the same."""
+        found: dict[str, str] = {}
+        for role in self._roles.values:
+            words = [word for word in folded_words(role) if word not in FUNCTION_WORDS]
+            for start, end in combinations(range(len(words) + 1), 2):
+                if end < start + 2:
+                    continue
+                meant = " ".join(words[start:end])
+                is_officer = words[start] == "chief" and end == len(words)  # as in `ceo`
+                for last in ("", "o") if is_officer else ("",):
+                    initials = "".join(word[0] for word in words[start:end]) + last
+                    found[initials] = meant if found.get(initials, meant) == meant else ""
+        return found
 
     def _asked_for(self, asked: str) -> list[int]:
         return [

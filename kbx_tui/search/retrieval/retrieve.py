@@ -47,7 +47,7 @@ from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
-from kbx_tui.search.query.query_words import QueryWords, has_topic, topic_words_of
+from kbx_tui.search.query.query_words import MOST_WORDS, QueryWords, has_topic, topic_words_of
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.results.snippets import (
@@ -71,9 +71,8 @@ from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
 from kbx_tui.search.retrieval.speakers import (
-    ELSEWHERE,
-    SPEAKS,
     TURNS_READ,
+    UNSPOKEN,
     SpokenPassage,
     best_turn,
 )
@@ -81,8 +80,6 @@ from kbx_tui.search.retrieval.spelling import corrected, unheard_of
 
 VECTORS_KEPT = 256
 EMBEDDING_THREADS = 2
-MOST_WORDS = 16
-"""Words of a query in which titles are looked for: a longer one is a text."""
 _KNOWN_BY: Mapping[str, str] = {"role": "role", "fuzzy": "similar name"}
 """What a query gives of an entity by which its page is found, if not its name."""
 HAND_OVER = 0.05
@@ -582,7 +579,7 @@ class AskedTurns:
         """Return how much each document of the base answers, those flagged in scope by a turn."""
         asked, generation, speaks = self._asked, self._generation, np.zeros(len(flags), np.bool_)
         speaks[list(self.labels)] = True
-        factors = np.where(speaks, SPEAKS, ELSEWHERE)
+        factors = np.full(len(flags), UNSPOKEN)
         rows = highest(bm25, np.flatnonzero(speaks & flags & (bm25 > 0.0)), TURNS_READ).tolist()
         bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
         offsets = generation.words.offsets(rows)
@@ -590,5 +587,5 @@ class AskedTurns:
             is_english = generation.words.language_of(row) == ENGLISH
             found = offsets_in_body(known, body, read_at_most=READ_AT_MOST) if is_english else None
             if (passage := self.best(row, body, found)) is not None:
-                factors[row] += (1.0 - SPEAKS) * passage.answered
+                factors[row] += (1.0 - UNSPOKEN) * passage.answered
         return AskedKind(f"what {asked.shown} says", frozen(factors), asked, frozen(speaks))

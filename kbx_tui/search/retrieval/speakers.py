@@ -36,8 +36,8 @@ from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.query.query_words import OPINIONS, SAYING, VERB_FOLLOWS, QueryWords
 from kbx_tui.search.results.text_words import OffsetsOf, TextWords
 
-SPEAKS, ELSEWHERE = 0.5, 0.3
-"""Factor of a document in which the person speaks of something else, and of any other."""
+UNSPOKEN = 0.5
+"""Factor of a document in which the person says nothing of what is asked."""
 BEFORE = 0.7
 """What a word of the turn before counts."""
 TURNS_READ = 50

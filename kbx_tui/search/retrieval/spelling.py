@@ -58,7 +58,8 @@ def _meant_by(
     """Return the word of a document that a folded word is a misspelling of, or nothing.
 
     A word that a document or the key of a property holds is not misspelt, nor one that the model
-    has a token for. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold.
+    has a token for. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold,
+    and the initials of a role are that role: `ceo`.
     """
     words, most = generation.words, errors_in(word)
     if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
@@ -66,7 +67,8 @@ def _meant_by(
         return parted if len(words.rows_with_phrase(parted)) else ""
     if not (word.isalpha() and has_topic([word])) or words.is_held(word):
         return ""
-    if meant := _with_umlaut(word, generation, flags):
+    meant = generation.entity_pass.roles.spelled_out(word)
+    if meant := meant or _with_umlaut(word, generation, flags):
         return meant
     if not most or is_common_word(word) or is_token(word):
         return ""

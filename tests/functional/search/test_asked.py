@@ -1,6 +1,7 @@
 """What a question asks for, where its words alone do not say."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,27 @@ def test_a_meeting_is_known_by_usual_titles(kb: KnowledgeBase) -> None:
     response = kb.search("what did we say about a fourth wheel", explain=True)
     reasons = {each.path: (each.explain or {})["lowered_reason"] for each in response.results}
     assert not reasons["meetings/2026-03-02.md"]
+
+
+def test_the_initials_of_a_role_find_who_has_it(tmp_path: Path) -> None:
+    files = {
+        "people/ada-lund.md": "---\nrole: Chief Executive\n---\n# Ada Lund\n\n- Likes bells.\n",
+        "notes/board.md": "# Board\n\nThe executive board meets in June.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, files)) as base:
+        found = base.search("who is the CEO?")
+        as_typed = base.search("who is the CEO?", as_typed=True)
+    assert found.results[0].path == "people/ada-lund.md"
+    assert "searched for chief executive" in found.meta.notes[0]
+    assert [result.path for result in as_typed.results] == ["notes/board.md"]
+
+
+@pytest.mark.parametrize("query", ["notes by Ada Lund", "notes that Ada Lund wrote"])
+def test_what_someone_wrote_is_found_by_its_author(tmp_path: Path, query: str) -> None:
+    files = {
+        "people/ada-lund.md": "# Ada Lund\n\n- Rings bells.\n",
+        "notes/rope.md": "---\nauthor: Ada Lund\n---\n# Rope\n\nHemp stretches.\n",
+        "notes/letters.md": "# Letters\n\nWho wrote to us got an answer, written by hand.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, files)) as base:
+        assert base.search(query).results[0].path == "notes/rope.md"

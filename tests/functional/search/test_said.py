@@ -203,3 +203,15 @@ def test_what_is_redacted_of_a_turn_is_said_to_no_agent(tmp_path: Path) -> None:
 )
 def test_the_shortest_queries_are_read(kb: KnowledgeBase, query: str) -> None:
     kb.search(query, fast=True)
+
+
+def test_notes_that_report_what_someone_said_come_before_turns_on_half_of_it(
+    tmp_path: Path,
+) -> None:
+    notes = "---\nattendees: [Dana Kim]\n---\n# Yard\n\nDana said the crane rents for too little.\n"
+    turns = "# Depot\n\n**Dana Kim:** The rents went up.\n\n**Marek Novak:** They did, twice.\n"
+    files = {"people/dana-kim.md": "# Dana Kim\n", "meetings/2026-03-17-yard.md": notes}
+    files |= {f"meetings/2026-03-1{n}-depot.md": turns for n in range(3)}
+    with KnowledgeBase(index_vault(tmp_path, files)) as base:
+        (first, *_) = base.search("what did Dana Kim say about the rents of the crane").results
+    assert first.path == "meetings/2026-03-17-yard.md"

@@ -343,6 +343,20 @@ def test_where_few_answer_the_topic_linked_documents_follow_by_words(alpha: floa
     assert [ranked.score for ranked in ranking.top(3)][1:] == [0.0, 0.0]
 
 
+@pytest.mark.parametrize(("is_common", "first"), [(True, 1), (False, 0)])
+def test_linked_documents_come_first_where_common_words_are_hardly_answered(
+    is_common: bool, first: int
+) -> None:
+    found = evidence(
+        components([1.0, 0.0], [0.1, 0.1], "last time"),
+        entities=[(entity(0, 1.0, named=True), {1: 1.0})],
+        topic=Topic(0.2, is_common=is_common),
+    )
+    ranking = rank(found, Tuning())
+    assert ranking.unanswered == is_common
+    assert ranking.order.tolist()[0] == first
+
+
 def test_linked_documents_do_not_follow_ten_answers() -> None:
     found = evidence(
         components([9.0] * FEW_RESULTS + [0.0], [0.5] * FEW_RESULTS + [0.1]),

@@ -45,6 +45,11 @@ def test_identifier_of_a_lookup_counts_three_times(query: str) -> None:
     assert lexical_weight(query) > LEXICAL_WEIGHT
 
 
+def test_a_digit_counts_once_as_many_texts_hold_it() -> None:
+    assert weighted_terms("reviewer 2") == ["reviewer", "2"]
+    assert lexical_weight("reviewer 2") > LEXICAL_WEIGHT
+
+
 @pytest.mark.parametrize(
     "query",
     ["the local production of N95 masks and gowns", "where did we go on May 3?", "plans for 2026"],

@@ -146,6 +146,16 @@ def test_the_few_results_that_answer_are_counted_where_others_are_only_linked() 
     assert hard == f"only 1 document linked to Entity 0 says something about “zebra”; {others}"
 
 
+def test_a_topic_of_common_words_that_is_hardly_answered_is_noted() -> None:
+    found = evidence(
+        components([1.0, 0.0], [0.0, 0.0], "last time"),
+        entities=[(entity(0, 1.0, named=True), {1: 1.0})],
+        topic=Topic(0.2, is_common=True),
+    )
+    note = "no document says much about “last time”; first are those linked to Entity 0"
+    assert notes_on(found) == note
+
+
 def test_long_topic_is_cut_in_the_note() -> None:
     scores = components([0.0], [0.0], "zebra " * 100)
     long = evidence(scores, entities=[(entity(0, 1.0), {0: 1.0})], topic=Topic(0.2))

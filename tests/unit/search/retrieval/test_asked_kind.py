@@ -24,3 +24,10 @@ def test_the_newest_may_have_a_month_or_year_as_date() -> None:
     assert oldest < month == day < newest == 1.0
     assert undated == pytest.approx((oldest + month + day + newest) / 4)
     assert asked("news of 2020", for_time=True) is None
+
+
+def test_a_text_asks_for_no_kind() -> None:
+    titles = [f"Meeting {row}" if row < 3 else f"Index {row}" for row in range(len(DATES))]
+    kinds = DocumentKinds(snapshot_of(PATHS, titles=titles, dates=DATES))
+    assert kinds.asked_for("decisions on an index and its files") is not None
+    assert kinds.asked_for("decisions" + " on an index and its files" * 3) is None

@@ -44,3 +44,15 @@ def test_the_best_entities_are_those_of_all_with_a_matching_role_or_team(
         few.setdefault(number, []).append(signal.score)
     assert best(few) == best(everyone)
     assert all(few[number] == everyone[number] for number in few)
+
+
+def test_initials_stand_for_the_one_role_that_has_them() -> None:
+    given_roles = ("Chief Executive", "Counsel and data protection officer", "Project manager")
+    entities = EntityColumn.of(
+        Entity(f"person:{n}", f"Name {n}", "person", "", role=role)
+        for n, role in enumerate((*given_roles, "Product manager"))
+    )
+    roles = RoleIndex(entities, make_names(entities, NO_STATE))
+    assert roles.spelled_out("ceo") == roles.spelled_out("ce") == "chief executive"
+    assert roles.spelled_out("dpo") == "data protection officer"
+    assert not any(map(roles.spelled_out, ("pm", "p", "co", "xyz")))

@@ -44,7 +44,7 @@ def read_conversations(file: SourceFile, form: Format | None) -> Imported:
     is_page = file.suffix in (".md", ".markdown")
     for captions in ("vtt", "srt"):
         if form == captions or (form is None and file.suffix == f".{captions}"):
-            return Imported((read_captions(file, captions),))
+            return read_captions(file, captions)
     if file.suffix == ".json":
         return _read_json(file, form)
     if is_page and form in (None, "granola") and _granola_id(read_frontmatter(file.text).values):

@@ -473,6 +473,54 @@ def test_turns_by_voice_and_names_of_attachments_are_kept() -> None:
     )
 
 
+def test_what_is_not_text_in_a_conversation_is_read_or_named() -> None:
+    canvas = json.dumps({"name": "Letter", "content": "Dear harbour"})
+    handed = {"content_type": "code", "text": canvas}
+    document = chatgpt(
+        message("user", "# Write"),
+        {"author": {"role": "assistant"}, "content": handed},
+        message("assistant", {"content_type": "image_asset_pointer"}, kind="multimodal_text"),
+        message("assistant", kind="some_new_kind"),
+    )
+    assert document.body == (
+        "## Me\n\n### Write\n\n## Assistant\n\n### Letter\n\nDear harbour\n\n"
+        "## Assistant\n\n(left out: image_asset_pointer)\n\n"
+        "## Assistant\n\n(left out: some_new_kind)\n"
+    )
+
+
+def test_documents_voices_and_the_summary_of_a_conversation_with_claude_are_kept() -> None:
+    parts = [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "tool_use", "name": "artifacts", "input": {"title": "Plan", "content": "Sail"}},
+        {"type": "tool_result", "content": []},
+        {"type": "text", "text": "Done."},
+    ]
+    messages = [
+        {"sender": "human", "content": [{"type": "voice_note", "text": "# Plan it"}]},
+        {"sender": "assistant", "content": parts},
+    ]
+    chat = {"uuid": "u", "name": "", "summary": "About a plan", "chat_messages": messages}
+    document = one("conversations.json", json.dumps([chat]))
+    assert document.title == "Plan it"
+    assert document.body == (
+        "## Summary\n\nAbout a plan\n\n## Me\n\n### Plan it\n\n"
+        "## Assistant\n\n### Plan\n\nSail\n\nDone.\n"
+    )
+
+
+def test_properties_of_notes_are_kept_as_written_where_no_field_takes_them() -> None:
+    page = f"Trip {'a' * 32}.md"
+    trip = one(page, "# Trip\n\nDate: March 1, 2026 → March 3, 2026\n\nBody\n", "notion")
+    assert (trip.date, trip.fields) == ("2026-03-01", {"when": "March 1, 2026 → March 3, 2026"})
+    assert one(page, "# Trip\n\nDate: Spring\n\nBody\n", "notion").fields == {"when": "Spring"}
+    twice = one("pages/Boat.md", "builder:: Ida\nbuilder:: Bo\n\n- x\n", "logseq")
+    assert twice.fields == {"builder": "Ida, Bo"}
+    drawn = SourceFile("whiteboards/quay.edn", b"{}")
+    found = read_documents([drawn, SourceFile("pages/Boat.md", b"- x\n")], "logseq")
+    assert [problem.reason for problem in found.problems] == ["files left out: 1 .edn"]
+
+
 def test_marks_of_sources_are_removed_from_answers_alone() -> None:
     answer = (
         "High tide is at noon \ue200cite\ue202turn0search1\ue202turn0news2\ue201. "

@@ -21,6 +21,7 @@ from kbx_tui.importing.import_planning import (
 )
 from kbx_tui.importing.imported_document import Format, Imported, ImportProblem
 from kbx_tui.importing.okf import OkfExport, write_okf
+from kbx_tui.index.build.entity_stage import parse_topics
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import text_of
@@ -104,9 +105,11 @@ class Imports:
         ).files
 
     def _people(self) -> tuple[Entity, ...]:
-        self._session.ensure_indexed()
-        entities = self._session.fresh_index().generation().entities
-        return tuple(entity for entity in entities.values() if entity.type == "person")
+        if self._session.is_indexed():
+            entities = list(self._session.fresh_index().generation().entities.values())
+        else:
+            _, entities = parse_topics(self._session.root, self._session.settings)
+        return tuple(entity for entity in entities if entity.type == "person")
 
     def _imported_ids(self) -> Iterator[str]:
         for file in self._pages():

@@ -25,7 +25,11 @@ from kbx_tui.knowledge.fields import EMAIL
 from kbx_tui.knowledge.records import Attendee
 
 _NO_PEOPLE = ("RESOURCE", "ROOM")
-_LEFT_OUT = {"VTODO": "to-do", "VJOURNAL": "journal entry", "VFREEBUSY": "busy time"}
+_PARTS_READ = frozenset({"VCALENDAR", "VEVENT", "VTIMEZONE", "STANDARD", "DAYLIGHT"})
+_LEFT_OUT = {
+    "VTODO": "to-do", "VJOURNAL": "journal entry", "VFREEBUSY": "busy time", "VALARM": "reminder",
+    "VAVAILABILITY": "availability", "AVAILABLE": "time of an availability",
+}  # fmt: skip
 _READ = frozenset(
     {"ATTENDEE", "CATEGORIES", "DTEND", "DTSTART", "DURATION", "ORGANIZER", "RECURRENCE-ID",
      "RRULE", "UID"}
@@ -35,6 +39,8 @@ _BOOKKEEPING = frozenset(
      "REQUEST-STATUS", "SEQUENCE", "TRANSP"}
 )  # fmt: skip
 """Properties that say nothing of an event; nor do those of single programs, which begin with X."""
+_OF_CALENDAR = ("COMMENT", "DESCRIPTION", "X-WR-CALDESC")
+"""Properties of a calendar that say something, besides its name."""
 _OF_PROGRAMS = ("X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL")
 _LABELS = {"RDATE": "Also on", "EXDATE": "Not on"}
 _FORMATTED, _ESCAPED = "X-ALT-DESC", re.compile(r"\\([,;\\])")
@@ -49,27 +55,32 @@ def read_calendar(file: SourceFile) -> Imported:
 
     Raises ValueError.
     """
-    text = _closed(file.text)
+    whole = file.unfolded
+    text = _closed(whole)
     if not text:
         raise ValueError("it does not hold a VCALENDAR")
     newest: dict[str, tuple[int, ImportedDocument]] = {}
     outdated, problems = [], []
-    if text != file.text:
+    if text != whole:
         problems.append(ImportProblem(file.path, "it is a part of a calendar: all of it is read"))
     try:
-        try:
-            calendars = _calendars(text)
-        except ValueError:
+        if (calendars := _whole_calendars(text)) is None:
             text, unread = _without_broken_parts(text)
             calendars = _calendars(text)
             problems += [ImportProblem(file.path, f"left out: {line}") for line in unread]
         events = [(event, each) for each in calendars for event in each.walk("VEVENT")]
-        others = Counter(part.name for each in calendars for part in each.walk())
+        others = Counter(str(part.name) for each in calendars for part in each.walk())
+        said = [
+            f"{name}: {_written(value)}"
+            for each in calendars
+            for name in _OF_CALENDAR
+            for value in _values(each, name)
+        ]
     except (ValueError, IndexError, KeyError) as error:
         raise ValueError(f"it is not a valid calendar: {error}") from error
     for event, calendar in events:
         try:
-            document = _event_document(event, _text(calendar, "X-WR-TIMEZONE"))
+            document = _event_document(event, calendar)
             version = int(next(iter(_values(event, "SEQUENCE")), 0)), document
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             name = _text(event, "SUMMARY") or "an event"
@@ -80,10 +91,14 @@ def read_calendar(file: SourceFile) -> Imported:
             newest[document.import_id] = version if version[0] > kept[0] else kept
             outdated.append((kept if version[0] > kept[0] else version)[1].title)
     left_out = [
-        format_count(others[part], name) for part, name in _LEFT_OUT.items() if others[part]
+        format_count(count, _LEFT_OUT.get(part, part))
+        for part, count in others.items()
+        if part not in _PARTS_READ
     ]
-    if left_out:
-        problems.append(ImportProblem(file.path, f"left out: {', '.join(left_out)}"))
+    problems += [
+        ImportProblem(file.path, f"left out: {text}")
+        for text in (*said, *([", ".join(left_out)] if left_out else []))
+    ]
     if outdated:
         text = f"{format_count(len(outdated), 'other version')} of events: {join_limited(outdated)}"
         problems.append(ImportProblem(file.path, f"left out: {text}"))
@@ -119,6 +134,17 @@ def _closed(text: str) -> str:
     return whole if first == "VCALENDAR" else f"BEGIN:VCALENDAR\n{whole.rstrip()}\nEND:VCALENDAR\n"
 
 
+def _whole_calendars(text: str) -> Any:
+    """Return the calendars of a text, None if a line breaks the format."""
+    try:
+        calendars = _calendars(text)
+    except ValueError:
+        return None
+    parts = (part for each in calendars for part in each.walk())
+    is_broken = any(name is None for part in parts for name, _ in part.errors)
+    return None if is_broken else calendars
+
+
 def _calendars(text: str) -> Any:
     with warnings.catch_warnings(action="ignore"):  # the library guesses odd names of zones
         return icalendar.Calendar.from_ical(text, multiple=True)
@@ -152,8 +178,11 @@ def _without_broken_parts(text: str) -> tuple[str, list[str]]:
     return "\r\n".join(kept), broken
 
 
-def _event_document(event: icalendar.cal.Component, zone: str) -> ImportedDocument:
-    """Return the page of an event, with date and time in `zone`, that of its calendar, if known."""
+def _event_document(
+    event: icalendar.cal.Component, calendar: icalendar.cal.Component
+) -> ImportedDocument:
+    """Return the page of an event, with date and time in the zone of its calendar, if known."""
+    zone = _text(calendar, "X-WR-TIMEZONE")
     title = _text(event, "SUMMARY") or "Meeting"
     start, start_zone = _moment(event, "DTSTART", zone)
     end, _ = _moment(event, "DTEND", zone)
@@ -178,6 +207,8 @@ def _event_document(event: icalendar.cal.Component, zone: str) -> ImportedDocume
             fields[key] = value
     if rules := _values(event, "RRULE"):
         fields["repeats"] = " ".join(rule.to_ical().decode("utf-8", "replace") for rule in rules)
+    if name := _text(calendar, "NAME") or _text(calendar, "X-WR-CALNAME"):
+        fields["calendar"] = name
     if groups := _values(event, "CATEGORIES"):
         fields["tags"] = [str(name) for group in groups for name in group.cats]
     others = (

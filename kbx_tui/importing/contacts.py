@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from vobject.base import ContentLine, VObjectError, textLineToContentLine
 
+from kbx_tui.formatting import join_limited
 from kbx_tui.importing.imported_document import (
     Imported,
     ImportedDocument,
@@ -22,58 +24,83 @@ from kbx_tui.knowledge.fields import EMAIL
 _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
 """Exceptions of the library for broken lines, such as one in an unknown encoding."""
 
-_PROPERTY = re.compile(r"[\w-]+(?:\.[\w-]+)?[;:]")
+_EDGE = re.compile(r"\s*(?:[\w-]+\.)?(BEGIN|END):\s*VCARD\s*", re.IGNORECASE)
+_PROPERTY = re.compile(r"[\w-]+(?:\.[\w-]+)?(?:\([^)]*\))?[;:]")
+_ADDRESS = re.compile(r"(?:mailto:)?([^<>]*)|[^<>]*<([^<>]*)>", re.IGNORECASE)
 _CHARACTER = re.compile(r"\\(?P<escaped>.)|.", re.DOTALL)
+_USUAL_LABELS = frozenset({"Home", "Work", "Other", "Mobile", "HomePage", "Main", "School"})
 _LABEL_OF_APPLE = re.compile(r"_\$!<(.*)>!\$_")
 _FIELDS = frozenset(
     {"adr", "bday", "categories", "email", "fn", "n", "nickname", "note", "org", "role", "tel",
      "title", "uid", "url"}
 )  # fmt: skip
 _BOOKKEEPING = frozenset(
-    {"begin", "class", "clientpidmap", "end", "key", "kind", "label", "logo", "mailer", "photo",
-     "prodid", "rev", "sort-string", "sound", "source", "version", "x-abadr", "x-ablabel",
-     "x-abshowas", "x-abuid"}
+    {"begin", "class", "clientpidmap", "end", "key", "kind", "logo", "mailer", "photo", "prodid",
+     "rev", "sort-string", "sound", "source", "version", "x-abadr", "x-ablabel", "x-abshowas",
+     "x-abuid", "x-addressbookserver-kind", "x-ms-ol-default-postal-address", "x-ms-ol-design"}
 )  # fmt: skip
 """Properties that say nothing of a person, and pictures, sounds and keys."""
 
 _NOBODY = ("application", "company", "device", "location", "org")
 """Kinds of cards that are of no person."""
 
+_KINDS = ("kind", "x-abshowas", "x-addressbookserver-kind")
+
 Properties = dict[str, list[ContentLine]]
 
 
 def read_contacts(file: SourceFile) -> Imported:
     """Return the people of an address book; others, such as organisations, as notes."""
-    text = file.text
+    text = file.unfolded
     if "BEGIN:VCARD" not in text.upper():
         raise ValueError("it does not hold a VCARD")
-    documents, problems = [], []
-    for number, card in enumerate(_cards(text), 1):
+    documents: dict[str, ImportedDocument] = {}
+    problems = []
+    cards, outside = _cards(text)
+    if outside:
+        lines = join_limited(outside)
+        problems.append(ImportProblem(file.path, f"left out, outside of cards: {lines}"))
+    for number, card in enumerate(cards, 1):
         try:
-            documents.append(_contact(card))
+            contact = _contact(card)
         except _UNREADABLE as error:
             problems.append(ImportProblem(file.path, f"card {number} cannot be read: {error}"))
-    return Imported(tuple(documents), tuple(problems))
-
-
-def _cards(text: str) -> list[list[str]]:
-    """Return the lines of each card, unfolded, so that a broken card does not hide the others."""
-    cards: list[list[str]] = []
-    for line in text.split("\n"):
-        if line.strip().upper() == "BEGIN:VCARD":
-            cards.append([])
-        if not cards or not line.strip():
             continue
-        lines = cards[-1]
-        if lines and line[0] in " \t":
-            lines[-1] += line[1:]
+        if documents.get(contact.import_id, contact) != contact:  # two cards have one UID
+            other = content_id("\0".join(card).encode())
+            contact = replace(contact, import_id=f"{contact.import_id}#{other}")
+        documents[contact.import_id] = contact
+    return Imported(tuple(documents.values()), tuple(problems))
+
+
+def _cards(text: str) -> tuple[list[list[str]], list[str]]:
+    """Return the lines of each card, so that a broken card does not hide the others, and the rest.
+
+    A card lies in another one only as its AGENT; elsewhere, that one is not closed.
+    """
+    cards: list[list[str]] = []
+    opened: list[list[str]] = []
+    outside: list[str] = []
+    for line in filter(str.strip, text.split("\n")):
+        if edge := _EDGE.fullmatch(line):
+            if edge[1].upper() == "END":
+                del opened[-1:]
+                continue
+            if opened and opened[-1][-1:] != ["AGENT:"]:
+                opened.clear()
+            opened.append([])
+            cards.append(opened[-1])
+            continue
+        lines = opened[-1] if opened else outside
+        if not opened:
+            outside.append(line.strip())
         elif lines and lines[-1].endswith("=") and "QUOTED-PRINTABLE" in lines[-1].upper():
             lines[-1] = lines[-1][:-1] + line
         elif lines and not _PROPERTY.match(line):
             lines[-1] += f"\\n{line}"  # a line of text that a program forgot to escape
         else:
             lines.append(line)
-    return cards
+    return cards, outside
 
 
 def _contact(card: Sequence[str]) -> ImportedDocument:
@@ -87,18 +114,22 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
             faults.append(error)
         else:
             found[line.name.lower()].append(line)
+    for lines in found.values():
+        lines.sort(key=_preference)
     organisations = [_parts(line.value, ";") for line in found["org"]]
     units = [*filter(None, organisations[0])] if organisations else []
-    kinds = {text.lower() for text in (*_texts(found, "kind"), *_texts(found, "x-abshowas"))}
+    kinds = {text.lower() for name in _KINDS for text in _texts(found, name)}
     names = [*_texts(found, "fn"), *map(_written_name, found["n"])]
     names = list(dict.fromkeys(filter(None, (" ".join(name.split()) for name in names))))
     is_person = bool(names) and kinds.isdisjoint(_NOBODY) and names[0] not in units[:1]
+    emails = dict.fromkeys(_email(text) for text in _texts(found, "email"))
     if not (names or units):
-        raise faults[0] if faults else ValueError("it has no name")
+        raise faults[0] if faults else ValueError(" ".join(["it has no name", *emails]))
     name = names[0] if names else units[0]
     if "group" in kinds:
         raise ValueError(f"{name} is a group")
-    emails = list(dict.fromkeys(filter(EMAIL.match, _texts(found, "email"))))
+    known = [email for email in emails if EMAIL.match(email)]
+    kept += [f"- Email: {text}" for text in emails if text not in known]
     roles = [*_texts(found, "title"), *_texts(found, "role")]
     nicknames = [alias for line in found["nickname"] for alias in _parts(line.value, ",")]
     aliases = dict.fromkeys([*_texts(found, "fn")[1:], *nicknames])
@@ -109,8 +140,8 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
     ]
     fields: dict[str, Any] = {
         "aliases": [alias for alias in aliases if alias and alias != name],
-        "email": emails[0] if emails else "",
-        "emails": emails if emails[1:] else [],
+        "email": known[0] if known else "",
+        "emails": known if known[1:] else [],
         "role": next(iter(roles), ""),
         "company": units[0] if units and units[0] != name else "",
         "team": ", ".join(units[1:]),
@@ -120,11 +151,12 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
         "url": _one_or_all(_texts(found, "url")),
         "tags": [tag for line in found["categories"] for tag in _parts(line.value, ",") if tag],
     }
+    kept += _further_names(found, [name, *aliases])
     kept += [f"- Role: {role}" for role in roles[1:]]
     kept += [f"- Organisation: {', '.join(filter(None, parts))}" for parts in organisations[1:]]
     kept += _others(found)
     body = "\n\n".join([*_texts(found, "note"), *(["\n".join(kept)] if kept else [])])
-    uid = next(iter(_texts(found, "uid")), "") or content_id("\0".join([name, *emails]).encode())
+    uid = next(iter(_texts(found, "uid")), "") or content_id("\0".join([name, *known]).encode())
     return ImportedDocument(
         import_id=f"vcard:{uid}",
         kind="person" if is_person else "note",
@@ -144,14 +176,41 @@ def _content_line(text: str) -> ContentLine:
         return textLineToContentLine(text.replace(":", ";CHARSET=CP1252:", 1))
 
 
+def _preference(line: ContentLine) -> int:
+    """Return the rank of a value among those of its property, the preferred one first."""
+    ranks = line.params.get("PREF", [])
+    if ranks and ranks[0].isdigit():
+        return int(ranks[0])
+    types = (*line.params.get("TYPE", []), *line.singletonparams)
+    return 0 if "PREF" in map(str.upper, types) else 101
+
+
+def _email(text: str) -> str:
+    """Return the address in `mailto:a@b.example` or `Name <a@b.example>`, others as written."""
+    found = _ADDRESS.fullmatch(text)
+    return ((found[1] or found[2] or "") if found else "").strip() or text
+
+
+def _further_names(found: Properties, names: Sequence[str]) -> Iterator[str]:
+    """Yield structured names of which a part is in no other name, such as titles and scripts."""
+    written = "\0".join(names).casefold()
+    for line in found["n"]:
+        family, given, additional, before, after, *_ = [*_parts(line.value, ";"), *[""] * 5]
+        parts = [part for part in (before, given, additional, family, after) if part]
+        if any(word.casefold() not in written for part in parts for word in part.split(",")):
+            yield f"- Full name: {' '.join(parts)}"
+
+
 def _others(found: Properties) -> Iterator[str]:
     """Yield what no field takes as items of a list, by its label or the name of the property."""
     labels = {line.group: _LABEL_OF_APPLE.sub(r"\1", line.value) for line in found["x-ablabel"]}
     for name, lines in found.items():
-        for line in lines if name not in _FIELDS | _BOOKKEEPING else ():
+        for line in lines:
             value = " ".join(" ".join(_parts(line.value, ";")).split())
             label = labels.get(line.group) if line.group else None
-            yield f"- {label or name.removeprefix('x-').capitalize()}: {value}"
+            is_shown = name not in _FIELDS | _BOOKKEEPING and not (name == "label" and found["adr"])
+            if value and (is_shown or (label and name in _FIELDS and label not in _USUAL_LABELS)):
+                yield f"- {label or name.removeprefix('x-').capitalize()}: {value}"
 
 
 def _written_name(line: ContentLine) -> str:

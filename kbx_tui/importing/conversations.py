@@ -44,7 +44,7 @@ def read_conversations(file: SourceFile, form: Format | None) -> Imported:
     is_page = file.suffix in (".md", ".markdown")
     for captions in ("vtt", "srt"):
         if form == captions or (form is None and file.suffix == f".{captions}"):
-            return Imported((read_captions(file, captions),))
+            return read_captions(file, captions)
     if file.suffix == ".json":
         return _read_json(file, form)
     if is_page and form in (None, "granola") and _granola_id(read_frontmatter(file.text).values):
@@ -310,6 +310,8 @@ def _chatgpt_note(chat: dict[str, Any]) -> ImportedDocument | None:
 
 def _claude_note(chat: dict[str, Any]) -> ImportedDocument | None:
     messages = list(map(_claude_message, _objects_in(chat.get("chat_messages"))))
+    if any(text for _, text in messages):
+        messages.insert(0, ("Summary", _text_in(chat, "summary")))
     title, created = _text_in(chat, "name"), chat.get("created_at")
     return _note("claude", _text_in(chat, "uuid"), title, created, messages)
 
@@ -320,7 +322,7 @@ def _note(
     said = [(who, text) for who, text in messages if text]
     if not (said and chat_id):
         return None
-    first = said[0][1].split("\n")[0]
+    first = next(text for who, text in said if who != "Summary").split("\n")[0].lstrip("# ")
     return ImportedDocument(
         import_id=f"{program}:{chat_id}",
         kind="note",
@@ -371,6 +373,7 @@ _UNSPOKEN = frozenset(
     }
 )  # fmt: skip
 """Kinds of content that nobody said: thoughts, settings, results of tools."""
+_OF_TEXT = frozenset({"text", "multimodal_text", "code", "audio_asset_pointer", ""})
 
 
 def _chatgpt_message(message: dict[str, Any]) -> Turn:
@@ -390,11 +393,24 @@ def _chatgpt_message(message: dict[str, Any]) -> Turn:
         for part in (parts if isinstance(parts, list) else ())
     ]
     if code := _text_in(content, "text"):
-        texts.append(f"```\n{code}\n```")
+        texts.append(_document_in(code) or f"```\n{code}\n```")
+    if not any(texts) and "attachments" not in metadata:
+        kinds = [_text_in(each, "content_type") for each in (content, *_objects_in(parts))]
+        texts += [f"(left out: {kind})" for kind in kinds[-1:] if kind not in _OF_TEXT]
     if role == "assistant":
         texts = list(map(_without_citations, texts))
     texts += _attached(metadata.get("attachments"), "name")
     return ("Me" if role == "user" else "Assistant"), "\n\n".join(filter(str.strip, texts)).strip()
+
+
+def _document_in(arguments: str) -> str:
+    """Return the document in what an assistant hands to a canvas, as JSON; empty without one."""
+    try:
+        handed = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return ""
+    text = _text_in(handed, "content")
+    return f"# {_text_in(handed, 'name', 'title') or 'Document'}\n\n{text}" if text else ""
 
 
 _CITATION = re.compile(
@@ -429,9 +445,11 @@ def _attached(files: object, key: str) -> list[str]:
 
 def _claude_message(message: dict[str, Any]) -> Turn:
     texts = [
-        _text_in(part, "text")
+        _document_in(json.dumps(part.get("input")))
+        if kind == "tool_use"
+        else _text_in(part, "text")
         for part in _objects_in(message.get("content"))
-        if part.get("type", "text") == "text"
+        if (kind := part.get("type")) not in ("thinking", "tool_result")
     ]
     text = "\n\n".join(filter(None, texts)) or _text_in(message, "text")
     for attachment in _objects_in(message.get("attachments")):

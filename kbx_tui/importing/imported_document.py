@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
@@ -18,6 +19,8 @@ Format = Literal[
     "vcard", "okf", "pdf", "docx",
 ]  # fmt: skip
 FORMATS: tuple[Format, ...] = get_args(Format)
+
+_FOLD = re.compile(rb"(?:\r\n?|\n)[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,13 @@ class SourceFile:
     @property
     def text(self) -> str:
         """The content, whatever its encoding, with `\\n` line ends."""
-        text, _ = decode(self.data)
-        return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+        text, _ = decode(self.data.replace(b"\r\r\n", b"\n"))  # line ends converted twice
+        return text.removeprefix("\ufeff")
+
+    @property
+    def unfolded(self) -> str:
+        """The text of a card or calendar, with folded lines joined: some end within a character."""
+        return replace(self, data=_FOLD.sub(b"", self.data)).text
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from kbx_tui.importing.imported_document import (
     markdown_table,
     name_left_out,
 )
-from kbx_tui.knowledge.dates import day_in
+from kbx_tui.knowledge.dates import day_in, whole_day
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.markdown import is_in_table, links_of, wikilink
 from kbx_tui.knowledge.records import Attendee
@@ -55,7 +55,11 @@ def read_logseq(files: Sequence[SourceFile]) -> Imported:
     for file in pages:
         blocks |= _blocks(file.text)
     documents = tuple(_logseq_page(file, blocks) for file in pages)
-    others = (file.path for file in files if file.suffix not in (".md", ".edn"))
+    others = (
+        file.path
+        for file in files
+        if file.suffix != ".md" and "logseq" not in file.path.split("/")[:-1]
+    )
     return Imported(documents) + name_left_out("the graph", others)
 
 
@@ -73,7 +77,8 @@ def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
     lines = file.text.split("\n")
     properties: dict[str, str] = {}
     while lines and (match := _LOGSEQ_PROPERTY.match(lines[0].removeprefix("- "))):
-        properties[match["key"].lower()] = match["value"].strip()
+        key, value = match["key"].lower(), match["value"].strip()
+        properties[key] = f"{properties[key]}, {value}" if key in properties else value
         lines = lines[1:]
     is_journal = "journals" in file.path.split("/")
     day = day_in(file.stem) if is_journal else ""
@@ -240,6 +245,9 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
         for key, value in properties.items()
         if key not in _NOTION_PEOPLE and key != "date" and key != "tags"
     }
+    when = properties.get("date", "")
+    if when and not whole_day(when):  # a time, two days or words
+        fields["when"] = when
     if tags := _names(properties.get("tags", "")):
         fields["tags"] = tags
     return _note(

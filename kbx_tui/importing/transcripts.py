@@ -14,7 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from kbx_tui.importing.imported_document import ImportedDocument, SourceFile, content_id
+from kbx_tui.formatting import format_count
+from kbx_tui.importing.imported_document import (
+    Imported,
+    ImportedDocument,
+    ImportProblem,
+    SourceFile,
+    content_id,
+)
 from kbx_tui.knowledge.dates import day_in, iso_date
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Attendee
@@ -33,8 +40,12 @@ def transcript(
     date: str = "",
     attendees: tuple[Attendee, ...] | None = None,
     fields: dict[str, Any] | None = None,
+    head: Sequence[str] = (),
 ) -> ImportedDocument:
-    """Return the page of a meeting; title and date are by default those in its file name."""
+    """Return the page of a meeting; title and date are by default those in its file name.
+
+    `head` are lines of text above the turns, such as a summary.
+    """
     return ImportedDocument(
         import_id=import_id,
         kind="meeting",
@@ -43,7 +54,7 @@ def transcript(
         date=date or day_in(file.path) or file.modified,
         attendees=speakers(turns) if attendees is None else attendees,
         fields=fields or {},
-        body=speech(turns),
+        body="\n".join([*head, "", ""] if head else []) + speech(turns),
     )
 
 
@@ -75,14 +86,19 @@ def speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
 
 # Captions
 
-_TIMING = re.compile(r"[ \t]*\d[\d.,]*:[\d:.,]*\d[ \t]*-->[ \t]*\d")
+_TIMING = re.compile(r"[ \t]*-?\d[\d.,]*:[\d:.,]*\d[ \t]*-->[ \t]*-?\d")
 _SPEAKER_OF_CUE = re.compile(r'\d+ "([^"]+)" \(\d+\)')
 """The identifier of a cue in transcripts of Webex."""
+_COMMENT = re.compile(
+    r"\n[ \t]*\n[ \t]*NOTE(?=\s)(?!\s(?:confidence|duration|language|recognizability):)",
+    re.IGNORECASE,
+)
+"""A comment, except for those in which Microsoft Stream describes the recognition of speech."""
 _NO_TEXT = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
 """The first line of a block of WebVTT that is not shown."""
 
 
-def read_captions(file: SourceFile, form: str) -> ImportedDocument:
+def read_captions(file: SourceFile, form: str) -> Imported:
     """Return a transcript in which a cue without a speaker is said by the one before it."""
     is_vtt = form == "vtt"
     if is_vtt and not file.text.lstrip().startswith("WEBVTT"):
@@ -97,7 +113,10 @@ def read_captions(file: SourceFile, form: str) -> ImportedDocument:
         turns.append((speaker, words))
     if len(cues) == 1 or not any(words for _, words in turns):
         raise ValueError("it holds no text")
-    return transcript(f"{form}:{content_id(file.data)}", file, turns)
+    document = transcript(f"{form}:{content_id(file.data)}", file, turns)
+    comments = len(_COMMENT.findall(file.text)) if is_vtt else 0
+    left_out = f"left out: {format_count(comments, 'comment')}"
+    return Imported((document,), (ImportProblem(file.path, left_out),) if comments else ())
 
 
 def _cues(text: str, *, is_vtt: bool) -> Iterator[tuple[str, str]]:
@@ -141,7 +160,7 @@ _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s++([^<>]+)>")
 _WORD_TIME = re.compile(r"<[\d:.]+>")
 """The time of a word, in captions that roll: each cue repeats the last line of the one before."""
 _TAG = re.compile(
-    r"<[^<>]*>|\{\\[^{}]*\}"
+    r"<[^<>]*>|\{(?:\\[^{}]*|/?[biu])\}"
 )  # without `<`, or time is quadratic where none is closed
 _LABEL = re.compile(
     r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"
@@ -244,7 +263,10 @@ _FATHOM_TURN = re.compile(
 )
 _SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
 
-_DATED = re.compile(r"(?:\w{3,9}, )?(\w{3,9} \d{1,2}, \d{4})")
+_CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d\d)\s?(?P<half>[ap]m)?\b", re.IGNORECASE)
+_MOST_WORDS = 9
+"""Words of a line of day, time and length, such as `Fri, Mar 13, 2026 10:02 AM • 12 min`."""
+_LENGTH = re.compile(r"•\s*(\d[\w: ]*)")
 _HEADINGS = ("SUMMARY KEYWORDS", "SPEAKERS", "KEYWORDS")
 
 
@@ -266,7 +288,17 @@ def otter_turns(lines: Sequence[str]) -> dict[int, str]:
     }
     apart = {n: match for n, match in usual.items() if n == 0 or not lines[n - 1].strip()}
     turns = _in_order(apart if 2 * len(apart) >= len(usual) else usual if spaced else {})
-    return turns if spaced or len(turns) > 1 else {}
+    return turns if spaced or len(turns) > 1 else _turns_without_times(lines)
+
+
+def _turns_without_times(lines: Sequence[str]) -> dict[int, str]:
+    """Return the speakers listed at the top of a text, by the lines that hold their name alone."""
+    (names, _), _ = _listed(lines)
+    return {
+        number: line.strip()
+        for number, line in enumerate(lines)
+        if line.strip() in names and not lines[number - 1].strip()
+    }
 
 
 def _may_be_name(name: str) -> bool:
@@ -330,21 +362,29 @@ def read_otter(file: SourceFile) -> ImportedDocument:
     before, turns = _split_transcript(lines, otter_turns(lines))
     if not turns:
         raise ValueError("it has no lines with a speaker and a time, such as `Alice Chen  0:12`")
-    head = [line.strip() for line in before]
-    (listed, keywords), rest = _listed(head)
-    dated = next((match for line in rest if (match := _DATED.search(line))), None)
-    date = iso_date(dated[1]) if dated else ""
-    title = rest[0] if rest and not _DATED.match(rest[0]) else ""
-    used = {title, dated.string if dated and date else ""}
+    (listed, keywords), rest = _listed(before)
+    dated = next((line for line in rest if day_in(line)), "")
+    title = rest[0] if rest and rest[0] != dated else ""
+    is_text = len(dated.split()) > _MOST_WORDS
     names = {who.name for who in speakers(turns)}
+    fields: dict[str, Any] = {}
+    if started := _CLOCK.search(dated.partition("•")[0]):
+        hour, half = int(started["hour"]), (started["half"] or "").upper()
+        hour = hour % 12 + 12 * (half == "PM") if half else hour
+        fields["time"] = f"{hour:02}:{started['minute']}"
+    if lasted := _LENGTH.search(dated):
+        fields["duration"] = lasted[1]
+    if keywords:
+        fields["keywords"] = keywords
     return transcript(
         f"otter:{content_id(file.data)}",
         file,
-        [*(("", line) for line in rest if line not in used), *turns],
+        turns,
         title=title,
-        date=date,
+        date=day_in(dated),
         attendees=(*(Attendee(name) for name in listed if name not in names), *speakers(turns)),
-        fields={"keywords": keywords} if keywords else {},
+        fields=fields,
+        head=[line for line in rest if line != title and (line != dated or is_text)],
     )
 
 
@@ -352,7 +392,7 @@ def _listed(head: Sequence[str]) -> tuple[tuple[list[str], list[str]], list[str]
     """Return the speakers and keywords listed below their headings, and all other lines."""
     entries: dict[str, list[str]] = {heading: [] for heading in _HEADINGS}
     heading, rest = "", []
-    for line in head:
+    for line in map(str.strip, head):
         if line in _HEADINGS or not line:
             heading = line
         elif heading:
@@ -381,8 +421,9 @@ def read_fathom_text(file: SourceFile) -> ImportedDocument:
     return transcript(
         f"fathom:{content_id(link.encode() or file.data)}",
         file,
-        [*(("", line) for line in head if not (link and link in line)), *turns],
+        turns,
         title=title,
         date=day,
         fields={"url": link} if link else {},
+        head=[line for line in head if not (link and link in line)],
     )

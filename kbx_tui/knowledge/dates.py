@@ -119,7 +119,7 @@ _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和
 """The years before the first one of the eras by which Japanese documents count."""
 _ERA_YEAR = re.compile(rf"({'|'.join(_ERAS)}) ?(元|\d{{1,2}}) ?年")
 _DATE_LINE = re.compile(
-    r"^[ \t>|*_-]*(?P<key>(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha"
+    r"^[ \t>|*_-]*+(?P<key>(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha"
     r"|data|дата|日付|日期|日時|開催日時?|날짜|일시)"
     r"[*_]*[ \t]*[:：|][*_]*[ \t]*(?P<value>\S[^\n]*)$",
     re.I | re.M,

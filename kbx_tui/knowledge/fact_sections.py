@@ -171,9 +171,10 @@ def _entries(document: Document) -> list[_Entry]:
                 line = replace(line, status=parent.line.status)
             entries.append(_Entry(kind, item, line))
             parents.append(entries[-1])
-    of_page = FactLine("", status=page_status, confidence=page_confidence)
-    for entry in entries:
-        entry.line = entry.line.with_note(of_page)
+    if page_status or page_confidence is not None:
+        of_page = FactLine("", status=page_status, confidence=page_confidence)
+        for entry in entries:
+            entry.line = entry.line.with_note(of_page)
     return entries
 
 

@@ -171,7 +171,7 @@ def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
 
 
 _ATTENDEE_LINE = re.compile(
-    r"^[ \t>*_-]*(?:attendees|participants|(?P<several>present|anwesend|présents)"
+    r"^[ \t>*_-]*+(?:attendees|participants|(?P<several>present|anwesend|présents)"
     r"|teilnehme(?:r|nde|r[*:_]?innen)|asistentes|参加者|出席者)"
     r"[*_]*[ \t]*[:：][*_]*[ \t]*(?P<names>[^\W\d_][^\n]*)$",
     re.IGNORECASE | re.MULTILINE,

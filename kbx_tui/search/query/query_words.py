@@ -43,6 +43,8 @@ FUNCTION_WORDS = _LISTS["FUNCTION_WORDS"]
 REQUEST_WORDS = _LISTS["REQUEST_WORDS"]
 DOCUMENT_WORDS = _LISTS["DOCUMENT_WORDS"]
 """Words for what is asked for, whatever it is about: `meetings last week` asks for a time alone."""
+KINDS_OF_TEXT = _LISTS["KINDS_OF_TEXT"]
+"""Words for documents that may also be what they are about: `posts from June`."""
 FOR_PEOPLE, FOR_MEETINGS, FOR_NEWEST = (
     _LISTS[name] for name in ("FOR_PEOPLE", "FOR_MEETINGS", "FOR_NEWEST")
 )

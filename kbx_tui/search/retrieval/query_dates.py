@@ -15,7 +15,7 @@ for the words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
@@ -45,6 +45,7 @@ from kbx_tui.search.query.date_forms import (
 from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.query.query_words import (
     DOCUMENT_WORDS,
+    KINDS_OF_TEXT,
     asks_for_news,
     has_topic,
     words_for_news,
@@ -91,7 +92,8 @@ class QueryDates:
             last = max(ends) if all(ends) else ""
             filters = filters.within(min(period.first for period in periods), last)
         undated = tuple(read.period.words for read in dated.undated)
-        return cls(_searched(dated, find_names), filters, dated.dates, undated, is_filter)
+        text = _searched(dated, find_names, generation)
+        return cls(text, filters, dated.dates, undated, is_filter)
 
     def blanked(self, text: str) -> str:
         """Return a text with blanks for the dates read: they say nothing of the names beside."""
@@ -127,7 +129,9 @@ def _asks_for_newest_alone(query: str) -> bool:
     return asks_for_news(words) and not has_topic(others)
 
 
-def _searched(dated: DatedQuery, find_names: Callable[[str], NamedQuery]) -> str:
+def _searched(
+    dated: DatedQuery, find_names: Callable[[str], NamedQuery], generation: IndexGeneration
+) -> str:
     """Return the text to search for.
 
     The words of a date are searched for along with a topic, as titles and texts contain them. With
@@ -136,10 +140,18 @@ def _searched(dated: DatedQuery, find_names: Callable[[str], NamedQuery]) -> str
     named = find_names(dated.rest)
     if any(match.named for match in named.matches):
         return dated.rest if named.names_only and dated.dates else dated.text
-    if has_topic(word for word in folded_words(dated.rest) if word not in DOCUMENT_WORDS):
+    words = {*folded_words(dated.rest)} - DOCUMENT_WORDS
+    kinds = words & KINDS_OF_TEXT
+    if has_topic(words - kinds) or _are_said(kinds, dated.dates, generation):
         return dated.text
     may_be_written = not dated.dates and not all(read.is_relative for read in dated.undated)
     return dated.text if may_be_written else ""
+
+
+def _are_said(words: Iterable[str], dates: Iterable[ReadDate], generation: IndexGeneration) -> bool:
+    """Return whether a document of the dates holds one of the words."""
+    rows = [row for word in words for row in generation.words.rows_holding(term_of(word)).tolist()]
+    return any(generation.document_dates.flags_in(read.period)[rows].any() for read in dates)
 
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")

@@ -154,6 +154,20 @@ def test_names_are_found_without_the_date_words(kb: KnowledgeBase) -> None:
     assert [e.name for e in response.meta.pass1_entities if e.score == 1.0] == ["Alice Chen"]
 
 
+def test_a_kind_of_text_is_a_topic_where_documents_of_that_time_name_it(tmp_path: Path) -> None:
+    pages = {
+        "posts/2026-01-12-oars.md": "# Oars\n\nAsh is best.\n",
+        "posts/2026-02-03-rules.md": "# Rules\n\nHow to write posts.\n",
+        "posts/2026-02-17-sails.md": "# Sails\n\nDry them.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, pages)) as kb:
+        january, february = (
+            search(kb, f"posts from {month} 2026") for month in ("January", "February")
+        )
+    assert [result.title for result in january.results] == ["Oars"]
+    assert february.results[0].title == "Rules"
+
+
 def test_a_page_about_a_month_or_year_is_of_any_time_in_it(tmp_path: Path) -> None:
     files = {
         "updates/2025-06-board.md": "## Second week\n\nThe roof is done.\n",

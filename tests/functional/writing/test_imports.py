@@ -131,6 +131,21 @@ def test_a_dry_run_shows_the_diff_and_a_broken_file_leaves_the_others(
     assert missing.err.count("\n") == 1
 
 
+def test_a_dry_run_in_a_base_without_an_index_writes_nothing(
+    tmp_path: Path, kbx: CommandLine
+) -> None:
+    base, file = tmp_path / "base", tmp_path / "talk.vtt"
+    (base / "people").mkdir(parents=True)
+    (base / "people" / "ida.md").write_text("# Ida Holm\n\naliases: Idah\n", encoding="utf-8")
+    file.write_text(vtt(["Ida Holm"]), encoding="utf-8")
+    before = tree_hash(base)
+    ran = kbx("--kb", base, "import", file, "--dry-run")
+    assert ran.code == 0
+    assert "without a page" not in ran.err
+    assert tree_hash(base) == before
+    assert not (base / ".kbx").exists()
+
+
 def test_pages_without_properties_and_with_many_attendees_are_imported_once(tmp_path: Path) -> None:
     exports, root = tmp_path / "exports", tmp_path / "base"
     exports.mkdir()

@@ -171,7 +171,9 @@ def test_people_of_an_address_book_have_their_fields() -> None:
         "team": "Platform",
     }
     assert alice.body == "Met in\nPorto\n"
-    assert [one.reason for one in imported.problems] == ["card 2 cannot be read: it has no name"]
+    assert [one.reason for one in imported.problems] == [
+        "card 2 cannot be read: it has no name x@y.example"
+    ]
 
 
 def test_changed_events_of_a_series_have_own_ids_and_rooms_do_not_attend() -> None:

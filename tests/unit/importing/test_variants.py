@@ -81,12 +81,16 @@ def test_every_line_of_captions_that_is_shown_is_kept() -> None:
         'NOTE not shown\nat all\n\n1 "Rosa Diaz" (4711)\n00:00:01.000 --> 00:00:02.000\nWe sail.\n'
         '\nAfter a blank line.\n\n2 "Tim Ek" (4712)\n00:00:02,000 --> 00:00:03,000 align:start\n'
         "With a comma.\n\nc-3\n00:00:04 --> 00:00:05\nWithout milliseconds.\n"
+        "\nNOTE Confidence: 0.9\n\n-00:00:06 --> 00:00:07\n{b}Before{/b} its time.\n"
     )
-    document = one("talk.vtt", text)
+    found = imported("talk.vtt", text)
+    (document,) = found.documents
+    assert isinstance(document, ImportedDocument)
+    assert [problem.reason for problem in found.problems] == ["left out: 1 comment"]
     assert names(document) == ["Rosa Diaz", "Tim Ek"]
     assert document.body == (
         "Harbour talk\n\n**Rosa Diaz:** We sail. After a blank line.\n\n"
-        "**Tim Ek:** With a comma. Without milliseconds.\n"
+        "**Tim Ek:** With a comma. Without milliseconds. Before its time.\n"
     )
 
 
@@ -97,6 +101,10 @@ def test_subtitles_without_numbers_and_blank_lines_are_read() -> None:
     )
     document = one("talk.srt", text)
     assert document.body == "**Rosa Diaz:** We sail. And return.\n\n**Tim Ek:** When?\n"
+    converted_twice = (
+        "1\n00:00:01,000 --> 00:00:02,000\nAway\n\n2\n00:00:02,0 --> 00:00:03,0\nAhoy\n"
+    )
+    assert one("a.srt", converted_twice.replace("\n", "\r\r\n")).body == "Away Ahoy\n"
 
 
 def test_a_line_of_speech_that_ends_in_a_time_begins_no_turn() -> None:
@@ -122,6 +130,20 @@ def test_turns_whose_spaces_a_copy_has_joined_are_read() -> None:
     assert "We meet at 10:30" in document.body
     with pytest.raises(Exception, match="nothing of a known format"):
         imported("plan.txt", "We meet at 10:30\n\nthen eat at 12:30\n")
+
+
+def test_the_head_of_a_text_of_otter_is_read_and_keeps_its_lines() -> None:
+    text = (
+        "Tide talk\nFr., 13. März 2026 10:02 • 12 min\n\nSPEAKERS\nRosa Diaz, Tim Ek\n\nSummary\n"
+        "Low.\n- [ ] Tim buys rope\n\nRosa Diaz\nWe sail at six.\nOr seven.\n\nTim Ek\nFine.\n"
+    )
+    document = one("talk.txt", text)
+    assert (document.title, document.date) == ("Tide talk", "2026-03-13")
+    assert document.fields == {"time": "10:02", "duration": "12 min"}
+    assert document.body == (
+        "Summary\nLow.\n- [ ] Tim buys rope\n\n"
+        "**Rosa Diaz:** We sail at six. Or seven.\n\n**Tim Ek:** Fine.\n"
+    )
 
 
 @pytest.mark.parametrize("turn", ["[{0}] {1}", "{0} ({1}):", "{0} [{1}]", "[{0}]  {1}"])
@@ -267,10 +289,18 @@ def test_a_date_that_cannot_be_read_stays_as_text() -> None:
 
 def test_what_a_calendar_holds_besides_events_is_named() -> None:
     todo = "BEGIN:VTODO\nUID:2\nSUMMARY:Paint\nEND:VTODO\n"
-    event = "BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nDTSTART:20260701T120000\nEND:VEVENT\n"
-    found = imported("c.ics", f"BEGIN:VCALENDAR\n{event}{todo}{todo}END:VCALENDAR\n")
-    assert len(found.documents) == 1
-    assert [problem.reason for problem in found.problems] == ["left out: 2 to-dos"]
+    alarm = "BEGIN:VALARM\nACTION:DISPLAY\nDESCRIPTION:Bring rope\nTRIGGER:-PT1H\nEND:VALARM\n"
+    event = f"BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nCLASS=PUBLIC\n{alarm}END:VEVENT\n"
+    head = "X-WR-CALNAME:Harbour\nX-WR-CALDESC:All tides\n"
+    found = imported("c.ics", f"BEGIN:VCALENDAR\n{head}{event}{todo}{todo}END:VCALENDAR\n")
+    (document,) = found.documents
+    assert isinstance(document, ImportedDocument)
+    assert document.fields == {"calendar": "Harbour"}
+    assert [problem.reason for problem in found.problems] == [
+        "left out: CLASS=PUBLIC",
+        "left out: X-WR-CALDESC: All tides",
+        "left out: 1 reminder, 2 to-dos",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -320,9 +350,12 @@ def card(lines: str, version: str = "3.0") -> ImportedDocument:
          {"phone": "+35189", "address": "Quay 3, left, Faro, 8000, PT"}),
         ("FN:Ida Holm\nBDAY:19800415\nURL:https://a.example/x\nitem1.EMAIL;type=pref:i@a.example",
          {"email": "i@a.example", "birthday": "1980-04-15", "url": "https://a.example/x"}),
+        ("FN:Ida Holm\nEMAIL:i@a.example\nEMAIL;PREF=1;VALUE=uri:mailto:i@b.example\n"
+         "EMAIL;TYPE=pref:Ida <i@c.example>",
+         {"email": "i@c.example", "emails": ["i@c.example", "i@b.example", "i@a.example"]}),
     ],
     ids=["escapes", "broken photo", "photo on lines", "quoted printable", "twice", "lists",
-         "addresses", "groups"],
+         "addresses", "groups", "preferred"],
 )  # fmt: skip
 def test_fields_of_contacts(lines: str, fields: dict[str, object]) -> None:
     document = card(lines)
@@ -358,15 +391,51 @@ def test_lines_of_a_card_that_no_field_takes_stay_as_text() -> None:
     )
 
 
+def test_names_labels_and_addresses_that_no_field_takes_stay_as_text() -> None:
+    document = card(
+        "FN:Ida Holm\nN:Holm;Ida;;Dr.;M.A.,Ph.D.\nEMAIL:by post\nLABEL:Quay 3\\nFaro\n"
+        "item1.TEL:+35189\nitem1.X-ABLabel:Night watch\nX-MARK(CHARSET=UTF-8):tides"
+    )
+    assert document.fields == {"phone": "+35189"}
+    assert document.body == (
+        "- X-MARK(CHARSET=UTF-8):tides\n- Email: by post\n- Full name: Dr. Ida Holm M.A.,Ph.D.\n"
+        "- Label: Quay 3 Faro\n- Night watch: +35189\n"
+    )
+
+
+def test_each_card_has_its_own_lines() -> None:
+    card = "BEGIN:VCARD\nUID:7\nFN:{}\n{}END:VCARD\n"
+    agent = card.format("Bo Ek", "TEL:2\n")
+    boss = f"home.begin:vcard\nFN:Ida Holm\nAGENT:\n{agent}TEL:1\nend:vcard\n"
+    text = f"Sent by a phone\n{boss}{card.format('Rosa', '')}{card.format('Rosa', '')}"
+    found = imported("c.vcf", text)
+    people = [each for each in found.documents if isinstance(each, ImportedDocument)]
+    assert [(each.title, each.fields.get("phone")) for each in people] == [
+        ("Ida Holm", "1"), ("Bo Ek", "2"), ("Rosa", None),
+    ]  # fmt: skip
+    assert len({each.import_id for each in people}) == 3
+    assert [each.reason for each in found.problems] == [
+        "left out, outside of cards: Sent by a phone"
+    ]
+
+
+def test_a_line_may_be_folded_within_a_character() -> None:
+    card = "BEGIN:VCARD\r\nFN:Zoë Ångström\r\nNOTE:voilà\r\nEND:VCARD\r\n".encode()
+    folded = card.replace("ë".encode(), b"\xc3\r\n \xab")
+    (found,) = read_documents([SourceFile("c.vcf", folded)], None).documents
+    assert isinstance(found, ImportedDocument)
+    assert (found.title, found.body) == ("Zoë Ångström", "voilà\n")
+
+
 def test_an_organisation_is_a_note_and_a_group_is_named() -> None:
     office = card("KIND:org\nFN:Port Office\nORG:Faro\\, Port;Night")
     assert (office.kind, office.fields) == ("note", {"company": "Faro, Port", "team": "Night"})
     assert card("KIND:location\nFN:Pier Seven").kind == "note"
     assert card("FN:Port of Faro\nORG:Port of Faro\nX-ABShowAs:COMPANY").kind == "note"
-    group = "BEGIN:VCARD\nVERSION:4.0\nKIND:group\nFN:Crew\nMEMBER:urn:uuid:1\nEND:VCARD\n"
-    found = imported("c.vcf", group)
-    assert not found.documents
-    assert [each.reason for each in found.problems] == ["card 1 cannot be read: Crew is a group"]
+    for kind in ("KIND", "X-ADDRESSBOOKSERVER-KIND"):
+        found = imported("c.vcf", f"BEGIN:VCARD\n{kind}:group\nFN:Crew\nEND:VCARD\n")
+        assert not found.documents
+        assert [one.reason for one in found.problems] == ["card 1 cannot be read: Crew is a group"]
 
 
 def chatgpt(*messages: dict[str, object]) -> ImportedDocument:
@@ -402,6 +471,54 @@ def test_turns_by_voice_and_names_of_attachments_are_kept() -> None:
         "## Me\n\nWhen is high tide?\n\n## Assistant\n\nAt noon.\n\n"
         "## Me\n\nSee this\n\n(attached: tides.pdf)\n\n## Assistant\n\nNew kind\n"
     )
+
+
+def test_what_is_not_text_in_a_conversation_is_read_or_named() -> None:
+    canvas = json.dumps({"name": "Letter", "content": "Dear harbour"})
+    handed = {"content_type": "code", "text": canvas}
+    document = chatgpt(
+        message("user", "# Write"),
+        {"author": {"role": "assistant"}, "content": handed},
+        message("assistant", {"content_type": "image_asset_pointer"}, kind="multimodal_text"),
+        message("assistant", kind="some_new_kind"),
+    )
+    assert document.body == (
+        "## Me\n\n### Write\n\n## Assistant\n\n### Letter\n\nDear harbour\n\n"
+        "## Assistant\n\n(left out: image_asset_pointer)\n\n"
+        "## Assistant\n\n(left out: some_new_kind)\n"
+    )
+
+
+def test_documents_voices_and_the_summary_of_a_conversation_with_claude_are_kept() -> None:
+    parts = [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "tool_use", "name": "artifacts", "input": {"title": "Plan", "content": "Sail"}},
+        {"type": "tool_result", "content": []},
+        {"type": "text", "text": "Done."},
+    ]
+    messages = [
+        {"sender": "human", "content": [{"type": "voice_note", "text": "# Plan it"}]},
+        {"sender": "assistant", "content": parts},
+    ]
+    chat = {"uuid": "u", "name": "", "summary": "About a plan", "chat_messages": messages}
+    document = one("conversations.json", json.dumps([chat]))
+    assert document.title == "Plan it"
+    assert document.body == (
+        "## Summary\n\nAbout a plan\n\n## Me\n\n### Plan it\n\n"
+        "## Assistant\n\n### Plan\n\nSail\n\nDone.\n"
+    )
+
+
+def test_properties_of_notes_are_kept_as_written_where_no_field_takes_them() -> None:
+    page = f"Trip {'a' * 32}.md"
+    trip = one(page, "# Trip\n\nDate: March 1, 2026 → March 3, 2026\n\nBody\n", "notion")
+    assert (trip.date, trip.fields) == ("2026-03-01", {"when": "March 1, 2026 → March 3, 2026"})
+    assert one(page, "# Trip\n\nDate: Spring\n\nBody\n", "notion").fields == {"when": "Spring"}
+    twice = one("pages/Boat.md", "builder:: Ida\nbuilder:: Bo\n\n- x\n", "logseq")
+    assert twice.fields == {"builder": "Ida, Bo"}
+    drawn = SourceFile("whiteboards/quay.edn", b"{}")
+    found = read_documents([drawn, SourceFile("pages/Boat.md", b"- x\n")], "logseq")
+    assert [problem.reason for problem in found.problems] == ["files left out: 1 .edn"]
 
 
 def test_marks_of_sources_are_removed_from_answers_alone() -> None:

@@ -79,7 +79,7 @@ def test_listing_has_colours_and_links(demo_kb_path: Path) -> None:
     assert re.search(place, shown)
     assert "\x1b]8" not in on_terminal(*search, NO_COLOR="1")
     assert "\x1b]8" not in on_terminal(*search, TERM="dumb")
-    assert "\x1b[36m▆" in shown
+    assert "\x1b[36m━" in shown
 
 
 def test_no_color_turns_colours_off(demo_kb_path: Path) -> None:

@@ -81,8 +81,7 @@ async def test_unasked_only_a_few_claims_keep_the_other_experts_in_view(demo: Pa
 
 async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
-        await driver.press("K")
-        await driver.until_shown(ExpertList, "only people")
+        await driver.until_shown(ExpertList, "only people, K shows all")
         shown = [row for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
         assert {row.expert.type for row in shown} == {"person"}
         await driver.press("K")

@@ -363,7 +363,7 @@ async def test_bars_are_as_long_as_the_scores_beside_them(demo: Path) -> None:
         await driver.press("down", "end")  # all results are shown
         for row, result in enumerate(driver.results.rows):
             line = "".join(span.text for span in driver.results.row_line(row, 0, 60))
-            assert line.count("▆") + line.count("▄") == round(result.score * 8)
+            assert line.count("━") + line.count("─") == round(result.score * 8)
 
 
 async def test_why_has_its_details_while_it_has_the_focus(demo: Path) -> None:

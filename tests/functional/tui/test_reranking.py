@@ -64,7 +64,7 @@ async def test_a_key_is_answered_while_the_model_runs(base: Path) -> None:
 async def test_the_why_pane_has_a_bar_for_the_reranker(base: Path) -> None:
     async with running(base, WIDE, asked=QUESTION, measured=True) as driver:
         await driver.until(lambda: is_reranked(driver))
-        await driver.until_shown(WhyPane, "▂ reranker .79", " reranker", "added")
+        await driver.until_shown(WhyPane, "┄ reranker .79", " reranker", "added")
         await driver.until_shown(QueryLine, " ms + reranker ")
 
 

@@ -143,7 +143,7 @@ class DraftLine(PathInput):
 
 STATE_LOOKS: dict[str, Look] = {"new": "entity", "near": "document", "conflict": "bad"}
 OUTCOME_WIDTH = 23
-LEAST_ABOUT = 12
+LEAST_ABOUT = 14
 ONE_LINE = 68
 """Width from which a draft has one line, except the one under the cursor."""
 
@@ -177,8 +177,8 @@ class DraftList(RowsView[DraftRow]):
     def row_line(self, row: int, part: int, width: int) -> Line:
         draft, texts = self.rows[row], self._texts(row, width)
         if width >= ONE_LINE and row != self.cursor:
-            room = width - OUTCOME_WIDTH - 2
-            return (*draft_line(draft, texts[0], room), *outcome_line(draft, OUTCOME_WIDTH + 2))
+            room = width - OUTCOME_WIDTH - 4
+            return (*draft_line(draft, texts[0], room), *outcome_line(draft, OUTCOME_WIDTH + 4))
         if part >= len(texts):  # more where a line became wider since the heights were measured
             return outcome_line(draft, width)
         return draft_line(draft, texts[part], width, self.marker(row) if part == 0 else "")
@@ -425,7 +425,9 @@ class DiffPane(TextPane):
         self.lines = changed_lines(lines, with_paths=len(paths) > 1)
         self.border_subtitle = Content(", ".join(paths))
         self.rebuild_lines()
-        self.scroll_to_line(0)
+        starts = [line[0].look if line else "text" for line in self._lines]
+        changed = next((row for row, look in enumerate(starts) if look in ("entity", "bad")), 0)
+        self.scroll_to_line(changed if changed >= self.visible_height - 1 else 0)
 
     def build(self, width: int) -> list[Line]:
         room = max(width - 1, 8)

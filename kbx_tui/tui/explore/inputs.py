@@ -37,7 +37,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.user_files import logger
 
 SHOWN = 8
-MOST_OF_BADGE = 30
+MOST_OF_BADGE = 44
 REPLACES = "typing replaces it; ← → keep it to edit"
 
 
@@ -324,7 +324,8 @@ class ModeBadge(LineWidget):
             return (Span(name, look), Span(dot + rest, "dim"))
 
         self.show_line(line)
-        width = width_of(line(MOST_OF_BADGE)) + self.gutter.width
+        room = min(self.app.size.width // 3, MOST_OF_BADGE)
+        width = width_of(line(room)) + self.gutter.width
         if self.styles.width is None or self.styles.width.value != width:
             self.styles.width = width  # seldom: it lays out the screen
 

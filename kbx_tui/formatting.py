@@ -132,13 +132,13 @@ def stacked_bar(
 ) -> tuple[str, str, str]:
     """Return the parts of a score as bars that fill `width` cells at score 1.
 
-    They differ in height, which shows the parts without colours, and bars of adjacent rows do not
-    merge.
+    These are lines, because blocks of adjacent rows would merge; without colours their weight
+    distinguishes the parts.
     """
     total = min(round((document + entity + reranker) * width), width)
     first = min(round(document * width), total)
     second = min(round((document + entity) * width), total) - first
-    return "▆" * first, "▄" * second, "▂" * (total - first - second)
+    return "━" * first, "─" * second, "┄" * (total - first - second)
 
 
 def format_count(count: int, singular: str) -> str:

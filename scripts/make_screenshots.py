@@ -22,13 +22,13 @@ from kbx_tui.tui.explore.inputs import QueryLine
 
 QUERY = "what did the platform team decide about migration?"
 SHOTS: tuple[tuple[str, str, tuple[int, int], tuple[str, ...]], ...] = (
-    ("explore.svg", "textual-dark", (140, 40), ()),
+    ("explore.svg", "kbx", (140, 40), ()),
     ("explore-light.svg", "textual-light", (140, 40), ()),
-    ("explore-80x24.svg", "textual-dark", (80, 24), ()),
-    ("reading.svg", "textual-dark", (140, 40), ("enter", "n")),
-    ("entity.svg", "textual-dark", (140, 40), ("e", "enter")),
-    ("dedup.svg", "textual-dark", (140, 40), ("f2", "drafts", "down", "down", "down", "down")),
-    ("experts.svg", "textual-dark", (140, 40), ("f3", "topic", "down")),
+    ("explore-80x24.svg", "kbx", (80, 24), ()),
+    ("reading.svg", "kbx", (140, 40), ("enter", "n")),
+    ("entity.svg", "kbx", (140, 40), ("e", "enter")),
+    ("dedup.svg", "kbx", (140, 40), ("f2", "drafts", "down", "down", "down", "down")),
+    ("experts.svg", "kbx", (140, 40), ("f3", "topic", "down")),
 )
 """File, theme, size, and the keys that are pressed in the results; `drafts` and `topic` wait."""
 TOPIC = "migration"

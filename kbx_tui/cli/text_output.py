@@ -23,7 +23,12 @@ from kbx_tui.formatting import (
 )
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.results.read_text import as_read
-from kbx_tui.search.results.response import kept_entities, mode_details, score_reasons
+from kbx_tui.search.results.response import (
+    exact_words,
+    kept_entities,
+    mode_details,
+    score_reasons,
+)
 from kbx_tui.user_files import editor_command
 
 if TYPE_CHECKING:
@@ -171,8 +176,11 @@ def result_lines(
         first.append(" " * (bar_width - sum(map(len, bars)) + 1))
     date = safe_line(result.date[:DATE_WIDTH])  # of a week, its first day
     title_width = max(width - cell_len(first.plain) - (DATE_WIDTH + 1 if date else 0), 10)
+    known = f" = {safe_line(exact_words(explanation['exact']))}" if explanation.get("exact") else ""
     title = shortened(safe_line(result.title), title_width)
-    first.append(title, "bold")
+    known = known if cell_len(title + known) <= title_width else ""
+    first.append(title, "bold").append(known, DIM)
+    title += known
     if date:
         first.append(" " * (title_width - cell_len(title) + 1)).append(date, DIM)
     indent, path = " " * (rank_width + SCORE_WIDTH), f"{safe_line(result.path)}:{result.line}"

@@ -21,6 +21,7 @@ from textual.app import App, SuspendNotSupported
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Region
+from textual.theme import Theme
 
 from kbx_tui.ending import interrupts_for_child
 from kbx_tui.errors import WriteFault
@@ -32,6 +33,19 @@ from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic
 from kbx_tui.user_files import editor_command, logger
 
 NO_COLOR_FILTER, GREY_FILTER = NoColor(), Monochrome()
+KBX = Theme(
+    name="kbx",
+    primary="#5e9bea",
+    secondary="#8f8cf0",
+    accent="#f2a65a",
+    success="#5fc48d",
+    warning="#e0bd6a",
+    error="#ea7084",
+    foreground="#dde0ea",
+    background="#11131a",
+    surface="#1d212c",
+    panel="#262b39",
+)
 
 
 class TerminalApp(App[None]):
@@ -41,8 +55,8 @@ class TerminalApp(App[None]):
         limit_heaps()
         limit_automatic_collection()
         super().__init__()
-        if theme in self.available_themes:
-            self._use_first_theme(theme)
+        self.register_theme(KBX)
+        self._use_first_theme(theme if theme in self.available_themes else KBX.name)
         self._first_theme: str | None = self.theme
         """The theme that everything is first styled with; None after the first `refresh_css`."""
         self.collector = IdleCollector()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -379,20 +379,20 @@ class ReviewModel:
 
     async def _propose(self, settled: Sequence[Draft]) -> None:
         plan = await self._client.run(lambda engine: engine.drafts.plan(settled))
-        self.post(rows.WriteProposed(settled, plan, len(self.drafts) - len(settled)))
-
-    def write(self, settled: Sequence[Draft]) -> None:
-        """Write drafts as decided in a proposal, as far as their pages still allow it."""
-        if self._may_write():
-            self._begin_writing()
-            self._client.start(self._apply(settled, self.drafts))
+        sentences = rows.plan_sentences(plan, len(self.drafts) - len(settled))
+        write = partial(self._begin_writing, self._apply, settled)
+        title, lines = rows.write_title(plan), rows.plan_lines(plan)
+        self.post(rows.WriteProposed(title, lines, sentences, write))
 
     def _may_write(self) -> bool:
         if self._is_writing:
             self._host.show_notice("still writing")
         return not self._is_writing
 
-    async def _apply(self, settled: Sequence[Draft], before: tuple[Draft, ...]) -> None:
+    async def _apply(self, settled: Sequence[Draft]) -> None:
+        """Write drafts as decided in a proposal, as far as their pages still allow it."""
+        before = self.drafts
+
         def write(engine: KnowledgeBase) -> tuple[Plan, Applied]:
             plan = engine.drafts.plan(settled)
             return plan, engine.drafts.apply(plan, partial(self._report, "writing", "file"))
@@ -423,9 +423,7 @@ class ReviewModel:
 
     def start_page(self, name: str, kind: str = "person", draft_id: str = "") -> None:
         """Create a page; the draft of this id, if any, is about its entity from then on."""
-        if self._may_write():
-            self._begin_writing()
-            self._client.start(self._create_page(name, kind, draft_id))
+        self._begin_writing(self._create_page, name, kind, draft_id)
 
     async def _create_page(self, name: str, kind: str, draft_id: str) -> None:
         with self._until_written():
@@ -436,6 +434,31 @@ class ReviewModel:
         self._show_written(f"created {safe_line(written.path)}", written.entry)
         self._save_and_check()
 
+    def propose_correction(self, wrong: str, right: str) -> None:
+        self._client.start(self._propose_correction(wrong, right))
+
+    async def _propose_correction(self, wrong: str, right: str) -> None:
+        found = await self._client.run(
+            lambda engine: engine.pages.correct_name(wrong, right, dry_run=True)
+        )
+        title = safe_line(f"Correct {wrong} to {right}?")
+        lines = tuple(map(safe_line, found.diff.splitlines()))
+        write = partial(self._begin_writing, self._correct_name, wrong, right)
+        self.post(rows.WriteProposed(title, lines, found.hints, write))
+
+    async def _correct_name(self, wrong: str, right: str) -> None:
+        def correct(engine: KnowledgeBase) -> tuple[int | None, list[str]]:
+            entry = engine.pages.correct_name(wrong, right).entry
+            return entry, [change.path for change in engine.undoable(1)[0].changes]
+
+        with self._until_written():
+            entry, paths = await self._client.run(correct)
+            self._on_write(paths)
+        self._steps.append(rows.ReviewStep(self.drafts, self._threshold, entry))
+        where = format_count(len(paths), "page")
+        self._show_written(safe_line(f"corrected {wrong} to {right} on {where}"), entry)
+        self._save_and_check()
+
     def _show_written(self, words: str, entry: int | None) -> None:
         undo = f"; {self._host.key_of('review.undo')} undoes it" if entry is not None else ""
         self._host.show_notice(words + undo)
@@ -444,9 +467,11 @@ class ReviewModel:
         words = f"{doing} {done:,} of {format_count(total, noun)}"
         self._client.call_on_loop(self.post, Progress(words))
 
-    def _begin_writing(self) -> None:
-        self._is_writing = True
-        self.post(Progress("writing …"))
+    def _begin_writing(self, write: Callable[..., Coroutine[Any, Any, None]], *what: Any) -> None:
+        if self._may_write():
+            self._is_writing = True
+            self.post(Progress("writing …"))
+            self._client.start(write(*what))
 
     @contextmanager
     def _until_written(self) -> Iterator[None]:
@@ -475,8 +500,7 @@ class ReviewModel:
             return
         step = self._steps.pop()
         if step.entry is not None:
-            self._begin_writing()
-            self._client.start(self._undo_write(step, step.entry))
+            self._begin_writing(self._undo_write, step, step.entry)
         else:
             words = rows.describe_undone(self.drafts, self._threshold, step)
             self._take_back(step, words)

@@ -39,12 +39,13 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = "a fact to remember; or paste several lines"
 FILE_NAME = re.compile(r"(?i)\S+\.(?:md|markdown|txt|jsonl?)")
-LineUse = Literal["new", "text", "merge", "person", "file", "named"]
+LineUse = Literal["new", "text", "merge", "person", "name", "file", "named"]
 LINE_TITLES: dict[LineUse, str] = {
-    "new": "new draft",
+    "new": "",
     "text": "change this draft · {take} keeps it, {leave} leaves it",
     "merge": "merged text · {take} accepts, {leave} cancels",
     "person": "name of the person it is about · {take} creates the page, {leave} leaves it",
+    "name": "misheard name = right name · {take} shows the places, {leave} leaves it",
     "file": "file of drafts, a line each · {complete} completes, {take} loads it",
     "named": "that names a file · {take} loads its drafts, {leave} keeps the words as they are",
 }
@@ -71,11 +72,10 @@ class DraftLine(PathInput):
         super().__init__(PLACEHOLDER, select_on_focus=False)
         self._add = self._take = add
         self.use: LineUse = "new"
-        self.border_title = LINE_TITLES["new"]
 
     @property
     def typed(self) -> str:
-        return "" if self.use in ("person", "file", "named") else self.value.strip()
+        return "" if self.use in ("person", "name", "file", "named") else self.value.strip()
 
     @property
     def names_file(self) -> bool:
@@ -95,6 +95,7 @@ class DraftLine(PathInput):
         names = ("take", "leave", "complete")
         keys = {name: keymap.key_of(f"draft_line.{name}") for name in names}
         self.border_title = LINE_TITLES[use].format(**keys)
+        self.set_class(use != "new", "-asks")
         self.placeholder = self._placeholder if use == "new" else ""
         self.show_text(text)
         self.complete_with(complete)
@@ -126,8 +127,8 @@ class DraftLine(PathInput):
             self.value = ""
         if text:
             self._take(text)
-        # The name of a file may be wrong, so it stays until the file is loaded.
-        return self.use not in ("file", "named") or not text
+        # The name of a file or a person may be wrong, so it stays until it is found.
+        return self.use not in ("file", "named", "name") or not text
 
     def show_text(self, text: str) -> None:
         self.value = text
@@ -142,6 +143,9 @@ class DraftLine(PathInput):
 
 STATE_LOOKS: dict[str, Look] = {"new": "entity", "near": "document", "conflict": "bad"}
 OUTCOME_WIDTH = 23
+LEAST_ABOUT = 14
+ONE_LINE = 68
+"""Width from which a draft has one line, except the one under the cursor."""
 
 
 class DraftList(RowsView[DraftRow]):
@@ -165,13 +169,16 @@ class DraftList(RowsView[DraftRow]):
             self.go_to(self.rows[row].id)
 
     def row_heights(self) -> list[int]:
-        heights = [2] * len(self.rows)
+        heights = [1 if self.line_width >= ONE_LINE else 2] * len(self.rows)
         if self.current is not None:
             heights[self.cursor] = len(self._texts(self.cursor, self.line_width)) + 1
         return heights
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         draft, texts = self.rows[row], self._texts(row, width)
+        if width >= ONE_LINE and row != self.cursor:
+            room = width - OUTCOME_WIDTH - 4
+            return (*draft_line(draft, texts[0], room), *outcome_line(draft, OUTCOME_WIDTH + 4))
         if part >= len(texts):  # more where a line became wider since the heights were measured
             return outcome_line(draft, width)
         return draft_line(draft, texts[part], width, self.marker(row) if part == 0 else "")
@@ -209,7 +216,9 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
     if draft.hint:
         outcome += (Span("  "), Span(f"≠? {draft.hint}", "bad"))
     room = max(width - 3 - width_of(outcome), 0)
-    about = shorten(longest_fitting(about_wordings(draft), room - 2), max(room - 2, 0))
+    about = ""
+    if room >= LEAST_ABOUT:
+        about = shorten(longest_fitting(about_wordings(draft), room - 2), room - 2)
     gap = max(min(OUTCOME_WIDTH - width_of(outcome), room - cell_len(about)), 2)
     return (Span("   "), *outcome, Span(" " * gap), Span(about, "dim"))
 
@@ -230,7 +239,11 @@ def state_look(draft: DraftRow) -> Look:
     return STATE_LOOKS.get(draft.state, "dim")
 
 
-def no_drafts(keymap: Keymap, *, is_typing: bool) -> EmptyState:
+DRAFTS_FILE = "drafts.md"
+"""The file of drafts that the demo has."""
+
+
+def no_drafts(keymap: Keymap, *, is_typing: bool, has_file: bool = False) -> EmptyState:
     about = titled_text(
         "No drafts.",
         "A draft is a fact you may want to keep. It is compared with the known facts as you"
@@ -241,12 +254,13 @@ def no_drafts(keymap: Keymap, *, is_typing: bool) -> EmptyState:
         first, before = "type a fact, enter checks it", f"{keymap.key_of('draft_line.leave')} "
     if is_typing and not keymap.offers("draft_line.take"):
         first = "type a fact to compare"
+    here = f", such as {DRAFTS_FILE} here" if has_file else ""
     words = [
         first,
         *(
             f"{before}{keymap.key_of(command_id)} {does}"
             for command_id, does in (
-                ("drafts.load", "loads a file, one draft per line"),
+                ("drafts.load", f"loads a file of drafts, one a line{here}"),
                 ("drafts.scan", "finds what the knowledge base says twice"),
             )
             if keymap.offers(command_id)
@@ -284,7 +298,7 @@ class KnownList(RowsView[KnownRow]):
         self.show_at(known, self.cursor if self.chosen else 0)
 
     def row_heights(self) -> list[int]:
-        heights = [2] * len(self.rows)
+        heights = [1 if self.line_width >= ONE_LINE else 2] * len(self.rows)
         if self.current is not None:
             heights[self.cursor] += len(detail_lines(self.current, self.line_width))
         return heights
@@ -318,9 +332,9 @@ class KnownList(RowsView[KnownRow]):
 
 
 def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
-    """Return `› .93 ▆▆▆▆▆▆▆▆▆▆▏ duplicate  Prefers async Slack  2026-02-15`."""
+    """Return `› .93 ━━━━━━━━━━  duplicate  Prefers async Slack  2026-02-15`."""
     cells = BAR if width >= ROOMY else SMALL_BAR
-    bar = fit("▆" * round(known.score * cells), cells)
+    bar = fit("━" * round(known.score * cells), cells)
     relation = fit(known.relation, 10)
     end = f" {known.date}" if known.date and width >= ROOMY else ""
     room = width - 1 - 5 - cells - 1 - 11 - cell_len(end)
@@ -411,7 +425,9 @@ class DiffPane(TextPane):
         self.lines = changed_lines(lines, with_paths=len(paths) > 1)
         self.border_subtitle = Content(", ".join(paths))
         self.rebuild_lines()
-        self.scroll_to_line(0)
+        starts = [line[0].look if line else "text" for line in self._lines]
+        changed = next((row for row, look in enumerate(starts) if look in ("entity", "bad")), 0)
+        self.scroll_to_line(changed if changed >= self.visible_height - 1 else 0)
 
     def build(self, width: int) -> list[Line]:
         room = max(width - 1, 8)

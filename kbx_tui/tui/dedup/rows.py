@@ -303,10 +303,11 @@ class DraftsLoaded(Message):
 
 @dataclass
 class WriteProposed(Message):
-    settled: Sequence[Draft]
-    plan: Plan
-    left: int
-    """How many drafts stay in the list."""
+    title: str
+    lines: Sequence[str]
+    """The diff."""
+    sentences: Sequence[str]
+    write: Callable[[], object]
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -91,7 +92,11 @@ class Dedup(ModeScreen):
 
     def on_descendant_focus(self) -> None:
         drafts = self.query_one(panes.DraftList)
-        drafts.empty_state = panes.no_drafts(self.app.keymap, is_typing=self.is_typing)
+        summary = self.session.explore.summary
+        has_file = summary is not None and Path(summary.root, panes.DRAFTS_FILE).is_file()
+        drafts.empty_state = panes.no_drafts(
+            self.app.keymap, is_typing=self.is_typing, has_file=has_file
+        )
         drafts.rebuild_lines()
         if isinstance(self.focused, panes.DraftLine):
             self.check_typed()
@@ -152,11 +157,12 @@ class Dedup(ModeScreen):
     def on_write_proposed(self, message: rows.WriteProposed) -> None:
         def take(is_agreed: bool | None) -> None:
             if is_agreed:
-                self.model.write(message.settled)
+                message.write()
 
         if self.is_current:  # another screen may have been opened since
-            plan, sentences = message.plan, rows.plan_sentences(message.plan, message.left)
-            question = Confirm(rows.write_title(plan), rows.plan_lines(plan), sentences)
+            if self.line.use == "name":
+                self.action_leave_field()
+            question = Confirm(message.title, message.lines, message.sentences)
             self.app.push_screen(question, take)
 
     def on_draft_planned(self, message: rows.DraftPlanned) -> None:
@@ -257,6 +263,16 @@ class Dedup(ModeScreen):
         if draft is not None and not self.model.create_page(draft.id):
             create = partial(self.model.start_page, draft_id=draft.id)
             self.line.ask_for("person", create)
+
+    def action_correct_name(self) -> None:
+        self.line.ask_for("name", self._propose_correction)
+
+    def _propose_correction(self, text: str) -> None:
+        wrong, equals, right = (part.strip() for part in text.partition("="))
+        if equals and wrong and right:
+            self.model.propose_correction(wrong, right)
+        else:
+            self.show_notice("give both names, such as Karen Veal = Karin Wiel")
 
     def action_drop(self) -> None:
         if (draft := self._draft_or_notice()) is not None:

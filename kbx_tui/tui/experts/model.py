@@ -40,7 +40,8 @@ class ExpertQuestion:
     weight: str = "count"
     half_life_days: float = 0.0
     """Half-life in days; 0 means the value in kbx.toml."""
-    people: bool = False
+    people: bool = True
+    """Whether only people are asked for; where none is an expert, all entities are."""
 
 
 class ExpertSearch:
@@ -98,7 +99,11 @@ class ExpertSearch:
         def find(engine: KnowledgeBase) -> ExpertsView:
             days = question.half_life_days or engine.settings.experts.half_life_days
             asked = replace(question, half_life_days=days)
-            return ExpertsView(asked, engine.experts(limit=LIMIT, **asdict(asked)))
+            found = engine.experts(limit=LIMIT, **asdict(asked))
+            if asked.people and not found.experts:
+                asked = replace(asked, people=False)
+                found = engine.experts(limit=LIMIT, **asdict(asked))
+            return ExpertsView(asked, found)
 
         self.view = await self._client.run(find)
         self.on_change()

@@ -118,7 +118,7 @@ class ExpertList(RowsView[Row]):
 
 
 def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
-    """Return `› 1 ▸ Bob Okafor  person  ▆▆▆▆▆▆▆▆▆▆  5.00  5 claims · 4 sources`."""
+    """Return `› 1 ▸ Bob Okafor  person  ━━━━━━━━━━  5.00  5 claims · 4 sources`."""
     expert, moved = row.expert, move_text(move)
     bar = fit("━" * max(round(row.share * BAR), 1), BAR)  # rows of blocks would form one block
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
@@ -230,7 +230,6 @@ class Experts(ModeScreen):
     def on_mount(self) -> None:
         self.model.on_change = self.show
         topic = self.query_one(TopicLine)
-        topic.border_title = "topic"
         topic.value = self.model.topic_after(self._asked_in_explore())
         topic.select_all()  # typing replaces it
         self._show_weight()
@@ -313,7 +312,8 @@ class Experts(ModeScreen):
         self.query_one(StatusLine).clear_error()
         question = view.question
         count = format_count(view.ranking.total_matched, "expert")
-        only = " · only people" if question.people else ""
+        kind = self.app.keymap.key_of("people.toggle")
+        only = f" · only people, {kind} shows all" if question.people else ""
         only += f" · {PARTLY}" if view.is_partial and view.ranking.experts else ""
         unit = WEIGHT_UNITS[question.weight]
         experts.border_title = f"{count}{only} · by {question.weight}, in {unit}"

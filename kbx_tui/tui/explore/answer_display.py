@@ -12,7 +12,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import read_filters
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph, width_of
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, paragraph
 from kbx_tui.tui.explore import inputs
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
 from kbx_tui.tui.explore.facets import FacetPane
@@ -149,14 +149,11 @@ class AnswerDisplay:
 
     def _show_badge(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
         self._find(inputs.ModeBadge).show(candidates, busy=busy)
-        self._find(inputs.QueryLine).show_badge(candidates)
 
     def _show_chips(self, dates: DatesView | None, filters: Sequence[str], words: str) -> None:
         chips = self._find(inputs.DateChip), self._find(inputs.FilterChip)
         chips[0].show(dates, self._screen.app.keymap)
         chips[1].show(filters, words, self._screen.app.keymap)
-        cells = sum(width_of(chip.chips) + 1 for chip in chips if chip.display)
-        self._find(inputs.QueryLine).leave_room(cells)
 
     def _show_no_reasons(self, empty_state: EmptyState) -> None:
         pane = self._find(WhyPane)
@@ -195,9 +192,12 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
-    rows = [("" if index else label, query) for index, query in enumerate(queries)]
+    rows: list[tuple[str, str, Look]] = [
+        ("" if index else label, query, "text") for index, query in enumerate(queries)
+    ]
     if key and queries:
-        rows.append(("", f"{key} enter asks {'the next of them' if len(queries) > 1 else 'it'}"))
+        which = "the next of them" if len(queries) > 1 else "it"
+        rows.append(("", f"{key} enter asks {which}", "dim"))
     column = len(label) + 2
     return lambda width: [
         *about(width),
@@ -208,10 +208,11 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str =
     ]
 
 
-def _labelled(rows: Sequence[tuple[str, str]], column: int, width: int) -> list[Line]:
+def _labelled(rows: Sequence[tuple[str, str, Look]], column: int, width: int) -> list[Line]:
     room = max(width - column - 4, 8)
     return [
-        (Span(f"  {label:<{column}}", "dim"), Span(shorten(text, room))) for label, text in rows
+        (Span(f"  {label:<{column}}", "dim"), Span(shorten(text, room), look))
+        for label, text, look in rows
     ]
 
 

@@ -73,7 +73,7 @@ class EntityList(RowsView[EntityRow]):
         return 0 if self.has_focus else max(len(self.rows) - least, 0)
 
     def _reason_lines(self, row: int) -> list[str]:
-        words, width = reasons(self.rows[row]), max(self.line_width - 4, 1)
+        words, width = reasons(self.rows[row]), max(self.line_width - 5, 1)
         if not words or not (self.has_focus or reasons_shown(self.rows[row])):
             return []
         is_whole = row == self.cursor and self.has_focus
@@ -93,16 +93,16 @@ class EntityList(RowsView[EntityRow]):
             return slots
         passing = count_passing(self.rows, self.threshold)
         line = sum(row < passing for row, _ in slots)
-        rule: Line = (Span(" threshold ".center(self.line_width, "┄"), "rule"),)
-        more: Line = (Span(f"   and {self._folded:,} more", "dim"),)
+        rule = Span(" threshold ".center(self.line_width - 2, "┄"), "rule")
+        more: Line = (Span(f"    and {self._folded:,} more", "dim"),)
         below = [*slots[line:], more] if self._folded else slots[line:]
-        return [*slots[:line], rule, *below]
+        return [*slots[:line], (Span("  "), rule), *below]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         entity = self.rows[row]
         if part:
             lines = self._reason_lines(row)
-            return (Span("   "), Span(lines[part - 1] if part <= len(lines) else "", "dim"))
+            return (Span("    "), Span(lines[part - 1] if part <= len(lines) else "", "dim"))
         return entity_line(entity, width, self.marker(row), self.threshold)
 
 
@@ -146,11 +146,11 @@ def score_text(score: float, threshold: float) -> str:
 def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: float = 0.0) -> Line:
     """Return `● Alice Chen      person 1.00` in exactly `width` cells; the name before the type."""
     kind = f" {shorten(entity.type, 9)} "
-    if cell_len(entity.name) + cell_len(kind) > width - 7:
+    if cell_len(entity.name) + cell_len(kind) > width - 8:
         kind = " "
-    room = width - 3 - cell_len(kind) - 4
+    room = width - 4 - cell_len(kind) - 4
     return (
-        Span(marker, "dim"),
+        Span(f"{marker} ", "dim"),
         Span(f"{entity.sign} ", "entity" if entity.kept else "dim"),
         Span(fit(entity.name, room), "text" if entity.kept else "dim"),
         Span(kind, "dim"),

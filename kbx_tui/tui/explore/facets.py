@@ -237,7 +237,7 @@ class FacetList(RowsView[FacetRow]):
             Span(f" {self.marker(row)} ", "accent"),
             Span(fit(shorten(each.label, label), label), "accent" if each.is_on else "strong"),
             Span(f"{each.count:>7,} "),
-            Span("" if each.kind == "linked" else "▆" * bar, "document"),
+            Span("" if each.kind == "linked" else "━" * bar, "document"),
             Span(" narrowed to" if each.is_on and width > WIDE else "", "accent"),
         )
 

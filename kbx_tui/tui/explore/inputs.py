@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.strip import Strip
 from textual.suggester import SuggestionReady
 from textual.widget import Widget
+from textual.widgets import Static
 from textual.widgets.input import Selection
 
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent
@@ -22,7 +23,7 @@ from kbx_tui.search import request
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten, shorten_start
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, part_at
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, part_at, width_of
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import DatesView, ExploreView, Mode
@@ -36,6 +37,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.user_files import logger
 
 SHOWN = 8
+MOST_OF_BADGE = 44
 REPLACES = "typing replaces it; ← → keep it to edit"
 
 
@@ -46,8 +48,6 @@ class QueryLine(PathInput):
     def __init__(self, model: ExploreModel) -> None:
         super().__init__("search: a person, a project, any words")
         self._model = model
-        self._badge: tuple[str, ...] = ()
-        self._taken = 0
         self._hint = ""
         self._typed = self._completed = ""
         """The text whose last word was last completed, before and after the completion."""
@@ -148,24 +148,6 @@ class QueryLine(PathInput):
             self.screen.query_one(StatusLine).show_hint(text)
         self._hint = text
 
-    # The badge in the border.
-
-    def show_badge(self, candidates: tuple[str, ...]) -> None:
-        self._badge = candidates
-        self._fit_badge()
-
-    def leave_room(self, cells: int) -> None:
-        self._taken = cells
-        self._fit_badge()
-
-    def on_resize(self) -> None:
-        self._fit_badge()
-
-    def _fit_badge(self) -> None:
-        room = max(self.size.width - 2 - self._taken, 0)
-        text = shorten(longest_fitting(self._badge, room), room)
-        self.border_subtitle = Content(text)
-
 
 class PathLine(PathInput):
     BINDINGS = bindings("path")
@@ -258,21 +240,11 @@ class PathField(Horizontal):
         self.line = PathLine(model)
 
     def compose(self) -> ComposeResult:
-        yield from (PathLabel(), self.line, ScopeCount())
+        yield from (Static("in"), self.line, Static(id="in-scope"))
 
     def show(self, path: str, in_scope: int) -> None:
         text = f"{in_scope:,} in scope" if path else ""
-        self.line.border_subtitle = Content(text)
-        self.query_one(ScopeCount).show_line(lambda width: (Span(f"{text:>{width}}", "dim"),))
-
-
-class PathLabel(LineWidget):
-    def line(self, width: int) -> Line:
-        return (Span("in", "dim"),)
-
-
-class ScopeCount(LineWidget):
-    """The number of documents in scope, for a path field without a border to show it in."""
+        self.query_one("#in-scope", Static).update(Content(text))
 
 
 def effective_path(path: str, candidates: tuple[str, ...]) -> str:
@@ -338,6 +310,8 @@ def threshold_note(view: ExploreView) -> str:
 
 
 class ModeBadge(LineWidget):
+    """The mode and its reason, as wide as `candidates` allow."""
+
     COMPONENT_CLASSES = looks("document", "entity")
 
     def show(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
@@ -350,6 +324,10 @@ class ModeBadge(LineWidget):
             return (Span(name, look), Span(dot + rest, "dim"))
 
         self.show_line(line)
+        room = min(self.app.size.width // 3, MOST_OF_BADGE)
+        width = width_of(line(room)) + self.gutter.width
+        if self.styles.width is None or self.styles.width.value != width:
+            self.styles.width = width  # seldom: it lays out the screen
 
 
 SHORT_REASONS: Mapping[str, str] = {

@@ -42,7 +42,8 @@ TALL = 20
 """Height of the list from which a blank line separates results."""
 PASSAGE_LINES = 3
 HEADING_CELLS, HEADING_FROM = 30, 60
-INDENT = 6
+INDENT, GRADED = 6, 3
+WITH_DATE = 50
 LIKELY = 0.5
 """Share of the best score from which a title is bold, and a line of the passage always shown."""
 WEAK = 0.25
@@ -167,6 +168,13 @@ class ResultList(RowsView[ResultRow]):
         snippet = self._snippets.get(self.rows[row].path)
         return 2 if snippet is None else len(self._passage(row, snippet))
 
+    @property
+    def _indent(self) -> int:
+        """Cells before a passage: it is below the title, or in a narrow list below the bar."""
+        width = self.line_width
+        graded = GRADED if self._grades else 1
+        return INDENT + (bar_cells(width) + 1 + graded if width >= WITH_DATE else 0)
+
     def _has_passage(self, row: int) -> bool:
         """Return whether a row without the cursor shows a line of its passage."""
         return self._is_likely(row) or (self._is_roomy and not self._is_weak(row))
@@ -180,7 +188,8 @@ class ResultList(RowsView[ResultRow]):
 
     def _passage(self, row: int, snippet: Snippet) -> list[Line]:
         """Return the passage of a row; the one under the cursor has more lines, and its heading."""
-        width, heading = self.line_width - INDENT - 1, shorten(snippet.heading, HEADING_CELLS)
+        width = self.line_width - self._indent - 1
+        heading = shorten(snippet.heading, HEADING_CELLS)
         if row != self.cursor:
             return passage_lines(snippet, width, 1)
         is_title = fold(snippet.heading) == fold(self.rows[row].title)
@@ -225,7 +234,7 @@ class ResultList(RowsView[ResultRow]):
         line = self._passage(row, snippet)[part - 1]
         if row != self.cursor:  # only one passage has its words in bold
             line = tuple(Span(text, "text" if look == "strong" else look) for text, look in line)
-        return (Span(" " * INDENT), *line)
+        return (Span(" " * self._indent), *line)
 
     def cursor_moved(self) -> None:
         self.show_snippets()  # the row under the cursor shows more of its passage
@@ -352,20 +361,21 @@ def result_line(
 
     A neighbour's title begins with the same `shared` characters.
     """
-    bar = 8 if width >= 54 else 6
-    graded = f"{grade}  " if grade else " "
+    bar = bar_cells(width)
+    graded = GRADED if grade else 1
     moved = move_text(move)
     exact = f" = {result.known_item}" if result.known_item else ""
     off = f" ! {badge}" if badge else ""
     signs = cell_len(moved) + cell_len(exact) + cell_len(off)
-    room = width - INDENT - bar - 1 - len(graded) - signs
+    room = width - INDENT - bar - 1 - graded - signs
     is_cut = signs and cell_len(result.title) > room - 12
-    date = 0 if width < 50 or is_cut else 10
+    date = 0 if width < WITH_DATE or is_cut else 10
     room = max(room - (date + 2 if date else 0), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
         *score_spans(result, bar, is_dim=look == "dim"),
-        Span(graded, "grade" if grade.strip() else "text"),
+        Span(grade, "grade" if grade.strip() else "text"),
+        Span(" " * (graded - len(grade))),
         *title_spans(result.title, shared, room, look),
         Span(exact, "dim"),
         Span(off, "accent"),
@@ -373,6 +383,10 @@ def result_line(
         Span("  " + fit(result.date[:date], date) if date else "", "dim"),
     )
     return tuple(span for span in line if span.text)
+
+
+def bar_cells(width: int) -> int:
+    return 8 if width >= 54 else 6
 
 
 def score_spans(result: ResultRow, bar: int, *, is_dim: bool = False) -> Line:

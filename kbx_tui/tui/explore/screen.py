@@ -69,8 +69,6 @@ class Explore(JudgingScreen):
         self.action_refresh_index = self.documents.refresh_index
 
     def on_mount(self) -> None:
-        self.query_line.border_title = "query"
-        self.query_one(PathLine).border_title = "in"
         self.answer.clear()
         model = self.model
         model.on_state, model.on_answer = self.show_state, self.show_answer

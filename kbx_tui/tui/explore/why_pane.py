@@ -36,13 +36,12 @@ from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
-FEW_LINES = 14
-"""A pane with fewer lines shows only the formula and its sections, side by side."""
 REASON_LINES = 2
 RERANKER_BAR = 10
-TWO_COLUMNS = 64
 WHY = " why "
 MOST_WORDS = 4
+FEW_RESULTS = 3
+"""A move below so many results is probably out of view."""
 
 
 class WhyPane(TextPane):
@@ -69,9 +68,10 @@ class WhyPane(TextPane):
         pair = _wrapped(self.difference, width, "accent") if self.difference else []
         if self.screen.has_class("-small"):  # the result is not beside it
             pair = [*_wrapped(self.why.title, width, "strong"), *pair]
-        if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
-            return [*pair, *why_side_by_side(self.why, self.snippet, width)]
         above = [*pair, *([BLANK] if pair else [])]
+        if self.screen.has_class("-narrow"):  # the line above it has the sentence
+            after = len(_wrapped(why_sentence(self.why, self.snippet), width)) + 1
+            return [*above, *why_lines(self.why, self.snippet, width)[after:]]
         if self.has_focus or not self.screen.has_class("-wide"):
             return [*above, *why_lines(self.why, self.snippet, width)]
         more = Span(f"{self.app.keymap.key_of('screen.next')} here for details", "dim")
@@ -163,22 +163,6 @@ def why_lines(why: Why, snippet: Snippet | None, width: int, *, in_full: bool = 
     return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
 
 
-def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
-    left = formula_lines(why)
-    left_width = max(width_of(line) for line in left) + 3
-    if snippet is not None:
-        left += [BLANK, *location_lines(snippet, left_width - 2)]
-    right: list[Line] = []
-    for section in why.sections:
-        right += section_lines(section, width - left_width)
-    if why.reranking is not None:
-        right += reranking_lines(why.reranking, width - left_width)
-    return [
-        (*(cut := fit_line(line, left_width - 1)), Span(" " * (left_width - width_of(cut))), *rest)
-        for line, rest in zip_longest(left, right, fillvalue=BLANK)
-    ]
-
-
 def formula_lines(why: Why) -> list[Line]:
     lines: list[Line] = []
     score = Span(f"{format_score(why.score):>4}", "text")
@@ -212,7 +196,7 @@ def section_lines(section: Section, width: int, *, in_full: bool = True) -> list
     if not in_full:
         addends = (replace(addend, reason="", maximum=None) for addend in section.addends)
         section = replace(section, notes=(), addends=tuple(addends))
-    sign = "▆" if section.name == "document" else "▄"
+    sign = "━" if section.name == "document" else "─"
     head: Line = (
         Span(f"{sign} {section.name} ", _look(section.name)),
         Span(format_score(section.total), "text"),
@@ -237,10 +221,10 @@ def section_lines(section: Section, width: int, *, in_full: bool = True) -> list
 
 def reranking_lines(reranking: Reranking, width: int) -> list[Line]:
     score, added = format_score(reranking.score), format_score(reranking.added)
-    bar = Span("  " + "▂" * round(reranking.score * RERANKER_BAR), "reranker")
+    bar = Span("  " + "┄" * round(reranking.score * RERANKER_BAR), "reranker")
     most = Span(f" of {format_score(reranking.maximum)}", "dim")
     return [
-        fit_line((Span("▂ reranker ", "reranker"), Span(score), bar), width),
+        fit_line((Span("┄ reranker ", "reranker"), Span(score), bar), width),
         fit_line((Span(f"{added:>6}"), most, Span("  added")), width),
     ]
 
@@ -314,11 +298,11 @@ MEANINGS: Mapping[str, str] = {
     "○": "this entity does not count.",
     "✕": "you muted this entity: it is ignored in this query.",
     "pinned": "you said that the query is about it, so it counts with score 1.",
-    "▆": "the document's part of the score, alpha × how fully it answers: its relevance (words and"
+    "━": "the document's part of the score, alpha × how fully it answers: its relevance (words and"
     " meaning) of that of a full answer.",
-    "▄": "the entities' part of the score, (1 - alpha) × how strongly the document is linked to"
+    "─": "the entities' part of the score, (1 - alpha) × how strongly the document is linked to"
     " what you named.",
-    "▂": "the reranker's part of the score.",
+    "┄": "the reranker's part of the score.",
     "! changed": "its file has changed since it was indexed; it ranks by its text of then.",
     "! gone": "its file is no longer there; the next index run drops it.",
     "! no vector": "it is found by its words only: its meaning has not been embedded yet.",
@@ -410,8 +394,10 @@ def slider_note(slider: NumberSlider, view: ExploreView) -> str:
 def moved_words(slider: NumberSlider, before: ExploreView, after: ExploreView) -> str:
     """Return what a move of a slider has changed."""
     ranks = {result.path: result.rank for result in before.results}
-    moved = sum(ranks.get(result.path) != result.rank for result in after.results)
-    changed = f"{format_count(moved, 'result')} moved" if moved else "the order stays"
+    moved = [row.rank for row in after.results if ranks.get(row.path) != row.rank]
+    changed = f"{format_count(len(moved), 'result')} moved" if moved else "the order stays"
+    if moved and min(moved) > FEW_RESULTS:
+        changed += f", none of the first {min(moved) - 1}"
     note = after.alpha_note if slider.label == "alpha" else threshold_note(after)
     words = ", ".join(filter(None, (changed, note)))
     return f"{slider.label} {format_score(slider.value)}: {words}"
@@ -463,10 +449,10 @@ def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
     yield format_score(result.score), MEANINGS["score"]
     if result.known_item:
         yield exact_words(result.known_item), MEANINGS["exact"]
-    yield f"▆ {format_score(document)}", MEANINGS["▆"]
-    yield f"▄ {format_score(entity)}", MEANINGS["▄"]
+    yield f"━ {format_score(document)}", MEANINGS["━"]
+    yield f"─ {format_score(entity)}", MEANINGS["─"]
     if result.reranker_part:
-        yield f"▂ {format_score(reranker)}", MEANINGS["▂"]
+        yield f"┄ {format_score(reranker)}", MEANINGS["┄"]
     if badge:
         yield f"! {badge}", MEANINGS[f"! {badge}"]
     yield "▲2 ▼1", MEANINGS["▲"]

@@ -53,7 +53,9 @@ class JudgingScreen(ModeScreen):
         self.app_state.remember_query(self.session.explore.asked())
         words = f"{'not sure' if grade is None else grade}: {document.title}"
         reason = self.judge.move_on(document)
-        self.show_notice(reason or shorten(f"graded {words}", self.size.width - 2))
+        end = reason or "on to the next"
+        room = max(self.size.width - len(end) - 8, 32)
+        self.show_notice(f"{shorten(f'graded {words}', room)} · {end}")
 
     def move_on(self, graded: JudgedDocument) -> str:
         return self.judge.go_to_next()

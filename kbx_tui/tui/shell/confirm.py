@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.screen import ModalScreen
 
 from kbx_tui.tui.commands.bindings import bindings
@@ -32,7 +33,7 @@ class Confirm(ModalScreen[bool], Overlay[bool]):
                 ),
             ]
         )
-        self.pane.border_title = title
+        self.pane.border_title = Content(title)
 
     def compose(self) -> ComposeResult:
         key_of = self.app.keymap.key_of

@@ -441,7 +441,8 @@ class ModeTabs(LineWidget):
 
     def on_click(self, event: events.Click) -> None:
         texts, _ = self._fitted(self.size.width)
-        mode = part_at(((text.mode, text.spans) for text in texts), event.x)
+        x = event.get_content_offset_capture(self).x
+        mode = part_at(((text.mode, text.spans) for text in texts), x)
         if mode is not None and mode != self.current:
             self.post_message(GoTo(mode))
 
@@ -449,9 +450,7 @@ class ModeTabs(LineWidget):
         return fit_tabs(tab_texts(self.current, self.app.keymap, self.counts), self.base, width)
 
 
-MARK = " › "
-"""Precedes the current tab; the others have blanks instead, so that no tab moves."""
-
+GAP = Span("  ")
 
 SEVERAL = "together"
 TABS: Mapping[str, str] = {
@@ -477,9 +476,9 @@ class TabText(NamedTuple):
     def spans(self) -> Line:
         if self.is_current:
             text = " ".join(filter(None, (self.key, self.words)))
-            return (Span(MARK, "accent"), Span(text, "tab"))
+            return (Span(" "), Span(text, "tab"), GAP)
         words = f" {self.words}" if self.words else ""
-        return (Span(" " * len(MARK)), Span(self.key, "accent"), Span(words))
+        return (Span(" "), Span(self.key, "dim"), Span(words), GAP)
 
 
 def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[list[TabText]]:

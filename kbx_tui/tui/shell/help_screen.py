@@ -27,8 +27,8 @@ Row = tuple[str, Look, str]
 """A key or sign, its look, and what it means."""
 
 SIGNS: tuple[Row, ...] = (
-    ("▆▆", "document", "what the document's own text adds to its score"),
-    ("▄▄", "entity", "what its link to the entities in the query adds"),
+    ("━━", "document", "what the document's own text adds to its score"),
+    ("──", "entity", "what its link to the entities in the query adds"),
     ("●", "entity", "an entity that counts"),
     ("○", "dim", "an entity below the threshold"),
     ("✕", "dim", "an entity that you muted"),

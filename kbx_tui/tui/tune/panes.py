@@ -156,7 +156,7 @@ def comparison_words(
     if measure is None:
         return (*preferred, "")
     if measure.current == measure.pinned:
-        return ("the current settings are A",)
+        return ("A is the settings at the start; nothing has changed since",)
     same = len(measure.queries) - measure.better - measure.worse
     words = f"vs A: {measure.better} better, {measure.worse} worse, {same} same"
     saves = (f"{words} · {save_key} saves",) if save_key else ()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Scheme = Literal["light", "dark"]
 Tell = Callable[[dict[str, Any]], object]
 
-THEMES: dict[str, str] = {"light": "textual-light", "dark": "textual-dark"}
+THEMES: dict[str, str] = {"light": "textual-light", "dark": "kbx"}
 """The themes for the colour schemes of the visitor's system."""
 DRAW_ALL_SECONDS = 0.3
 """Time from a change of size until every cell is drawn again."""

@@ -141,9 +141,10 @@ class PathInput(OrderedInput):
         strips, (x, y) = super().render_lines(crop), self._clear_sign
         if self.value and crop.contains(x, y):
             x, y = x - crop.x, y - crop.y
-            sign = Segment(CLEAR_SIGN, self.get_component_rich_style("input--placeholder"))
-            before, _, after = strips[y].divide([x, x + 1, strips[y].cell_length])
-            strips[y] = Strip.join([before, Strip([sign]), after])
+            before, blank, after = strips[y].divide([x, x + 1, strips[y].cell_length])
+            # In the style of the cell, in which NO_COLOR has been taken into account.
+            sign = [Segment(CLEAR_SIGN, segment.style) for segment in blank]
+            strips[y] = Strip.join([before, Strip(sign), after])
         return strips
 
     def on_click(self, event: events.Click) -> None:

@@ -32,7 +32,8 @@ class KeyBar(LineWidget):
         keymap = self.app.keymap
         shown = fitting_commands(self._commands(), keymap, self.size.width)
         parts = ((command, _key_and_label(command, keymap)) for command in shown)
-        if (command := part_at(parts, event.x)) is not None:
+        x = event.get_content_offset_capture(self).x
+        if (command := part_at(parts, x)) is not None:
             self.app.simulate_key(keymap.keys(command)[0])
 
     def line(self, width: int) -> Line:

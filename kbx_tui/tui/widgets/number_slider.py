@@ -15,7 +15,7 @@ from textual.widget import Widget
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks, width_of
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
@@ -23,7 +23,9 @@ STEPS = 100
 KEYS_FROM = 30
 ENDS_FROM = 50
 NOTE_FROM = 100
-SHORT_NOTE, SHORT_NOTE_FROM = 30, 64
+SHORT_NOTE, SHORT_NOTE_FROM = 26, 64
+LONGEST_OF_PAIR = 24
+"""Cells of a track in less than the whole width, where two sliders are level."""
 """The cells that a short note has, and the width from which it has them."""
 VALUE_WIDTH = 5
 
@@ -113,10 +115,11 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         if any(self.ends) and width >= ENDS_FROM:
             label, right = f"{label} {self.ends[0]} ", f" {self.ends[1]}"
         note = width // 3 if width >= NOTE_FROM else 0
-        if SHORT_NOTE_FROM <= width < NOTE_FROM and 0 < cell_len(self.note) <= SHORT_NOTE - 4:
+        if SHORT_NOTE_FROM <= width < NOTE_FROM and 0 < cell_len(self.note) <= SHORT_NOTE - 3:
             note = SHORT_NOTE
         start = 1 + cell_len(label)
         track = max(width - start - cell_len(right) - VALUE_WIDTH - note - 1, 1)
+        track = track if width >= NOTE_FROM else min(track, LONGEST_OF_PAIR)
         return SliderLayout(label, start, track, right)
 
     def line(self, width: int) -> Line:
@@ -136,7 +139,9 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
             Span(layout.right_end, "label"),
             Span(f"{self.format_value(self.value):>{VALUE_WIDTH}}", "label"),
         )
-        return fit_line((*line, Span(f"   {self.note}", "dim")), width - 1)
+        note = Span(f"   {self.note}", "dim")
+        has_room = width >= NOTE_FROM or width_of((*line, note)) < width
+        return fit_line((*line, note) if has_room else line, width - 1)
 
     def validate_position(self, position: int) -> int:
         return max(0, min(position, STEPS))

@@ -35,8 +35,8 @@ def test_listing_shows_mode_entities_scores_and_places(
     assert "● Grace Tully 1.00" in lines[1]
     assert lines[2] == ""
     assert lines[3].lstrip().startswith("1 ")
-    assert "▆" in lines[3]
-    assert "▄" in lines[3]
+    assert "━" in lines[3]
+    assert "─" in lines[3]
     place, _, line = lines[4].strip().rpartition(":")
     assert (demo_kb_path / place).is_file()
     assert int(line) >= 1

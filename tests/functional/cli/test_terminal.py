@@ -80,7 +80,7 @@ def test_listing_has_colours_and_links(demo_kb_path: Path) -> None:
     colourless = on_terminal(*search, NO_COLOR="1")
     assert not any(code in colourless for code in ("\x1b]8", "\x1b[36m", "\x1b[1;33m"))
     assert "\x1b]8" not in on_terminal(*search, TERM="dumb")
-    assert "\x1b[36m▆" in shown
+    assert "\x1b[36m━" in shown
 
 
 def test_progress_bar_is_drawn_and_cleared(tmp_path: Path) -> None:

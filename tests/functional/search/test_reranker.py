@@ -272,7 +272,7 @@ def test_the_listing_shows_what_the_reranker_added(
     assert "reranked by" in shown
     assert "reranker .98" in shown
     assert " reranker\n" in shown  # an addend of the score
-    assert "▂" in shown
+    assert "┄" in shown
     assert "rerank" not in kbx("search", QUERY, "--explain", "--kb", base).out
 
 

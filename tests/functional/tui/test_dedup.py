@@ -624,3 +624,25 @@ def test_sign_and_right_pane_agree_at_any_threshold(demo_copy: Path) -> None:
             assert (says[0], verdict.proposal.action) != ("duplicate", "create")
         if verdict.state == "new":
             assert not {*says} & {*known["near"], "conflict", "exact"}
+
+
+async def test_a_misheard_name_is_corrected_after_a_look_and_put_back_by_one_key(
+    demo_copy: Path,
+) -> None:
+    page = demo_copy / "memory" / "notes" / "call.md"
+    page.write_text("# Call\n\nKaren Veal wants [two ferries].\n", encoding="utf-8")
+    async with reviewing(demo_copy) as review:
+        await review.press("escape", "C")
+        line = review.screen.query_one(DraftLine)
+        line.value = "Karen Veal"
+        await review.press("enter")
+        await review.driver.until_shown(StatusLine, "give both names")
+        line.value = "Karen Veal = Karin Wiel"
+        await review.press("enter")
+        await review.driver.until_shown(ConfirmText, "1 place in 1 page", "+Karin Wiel wants [two")
+        await review.press("enter")
+        await review.driver.until_shown(StatusLine, "corrected Karen Veal to Karin Wiel on 1 page")
+        assert "Karin Wiel" in page.read_text(encoding="utf-8")
+        await review.press("z")
+        await review.driver.until_shown(StatusLine, "undid the write to notes/call.md")
+        assert "Karen Veal" in page.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from kbx_tui.tui.app_state import entities_asked, note_entities_asked
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore import entities as entity_card
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
-from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.inputs import ModeBadge, PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.questions import EntitiesQuestion
@@ -244,17 +244,17 @@ async def test_entities_are_muted_or_pinned_until_the_query_is_cleared(demo: Pat
         before = driver.paths
         await driver.press("escape", "e", "minus")
         await driver.until_shown(EntityList, "✕ Alice Chen person 1.00 muted by you, name")
-        await driver.until_shown(QueryLine, "two-pass · Migration")
+        await driver.until_shown(ModeBadge, "two-pass · Migration")
         assert driver.paths != before
         await driver.press("minus")
-        await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
+        await driver.until_shown(ModeBadge, "two-pass · Alice Chen + Migration")
         assert driver.paths == before
         await driver.press("minus", "plus")
         await driver.until(lambda: driver.state.pinned == {ALICE} and not driver.state.muted)
         await driver.press("minus")
         await driver.until(lambda: driver.state.muted == {ALICE} and not driver.state.pinned)
         await driver.press("down", "minus")
-        await driver.until_shown(QueryLine, "flat · entities below the threshold")
+        await driver.until_shown(ModeBadge, "flat · entities below the threshold")
         assert driver.watched.calls["retrieve"] == 1
         muted = driver.state.muted
         await driver.ask(f"{QUESTION}?")
@@ -287,7 +287,7 @@ async def test_pinned_entity_that_was_not_found_is_retrieved(demo: Path) -> None
         await driver.write("bob")
         await driver.until(lambda: "Bob Okafor · person" in driver.screen_text())
         await driver.press("enter")
-        await driver.until_shown(QueryLine, "two-pass · Bob Okafor")
+        await driver.until_shown(ModeBadge, "two-pass · Bob Okafor")
         await driver.until_shown(EntityList, "● Bob Okafor", "pinned by you")
         assert driver.has_focus(ResultList)
         assert driver.watched.queries == ["yellow umbrella"] * 2

@@ -11,7 +11,7 @@ from kbx_tui.errors import EmbeddingError
 from kbx_tui.index import index_status
 from kbx_tui.index.build.writer_lock import writer_lock
 from kbx_tui.search.query_history import QueryHistory
-from kbx_tui.tui.explore.inputs import PathLine, QueryLine
+from kbx_tui.tui.explore.inputs import ModeBadge, PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.indexing.screen import FileList, FolderList, FolderPicker, Index, RunPane
@@ -52,11 +52,11 @@ async def test_query_is_answered_and_progress_shown_during_indexing(tmp_path: Pa
         driver.explore.query_one(QueryLine).value = "migration"
         await driver.until(lambda: "Migration go/no-go" in driver.titles)
         await driver.until_shown(StatusLine, "indexing: ")
-        await driver.until_shown(QueryLine, "meaning 0 %")
+        await driver.until_shown(ModeBadge, "meaning 0 %")
         assert not indexed(root)
         watched.indexing.set()
         await driver.until(lambda: not driver.status.display)
-        await driver.until(lambda: "meaning" not in driver.text_of(QueryLine))
+        await driver.until(lambda: "meaning" not in driver.text_of(ModeBadge))
         assert watched.calls["index"] == 1
     assert indexed(root)
 

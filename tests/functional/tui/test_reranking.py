@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.tui.explore.inputs import QueryLine
+from kbx_tui.tui.explore.inputs import ModeBadge
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -64,8 +64,8 @@ async def test_a_key_is_answered_while_the_model_runs(base: Path) -> None:
 async def test_the_why_pane_has_a_bar_for_the_reranker(base: Path) -> None:
     async with running(base, WIDE, asked=QUESTION, measured=True) as driver:
         await driver.until(lambda: is_reranked(driver))
-        await driver.until_shown(WhyPane, "▂ reranker .79", " reranker", "added")
-        await driver.until_shown(QueryLine, " ms + reranker ")
+        await driver.until_shown(WhyPane, "┄ reranker .79", " reranker", "added")
+        await driver.until_shown(ModeBadge, " ms + reranker ")
 
 
 async def test_sliders_run_the_model_only_for_documents_without_a_score(base: Path) -> None:

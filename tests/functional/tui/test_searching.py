@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.tui.explore.entities import EntityList
-from kbx_tui.tui.explore.inputs import ModeBadge, QueryLine
+from kbx_tui.tui.explore.inputs import FilterChip, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -40,7 +40,7 @@ async def test_new_query_moves_the_cursor_to_the_first_entity(demo: Path) -> Non
 
 async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: Path) -> None:
     async with running(demo, WIDE, asked="rollback plan") as driver:
-        await driver.until_shown(ResultList, "1.00 ▆▆▆▆▆▆▆▆ Rollback plan = title 2026-01-30")
+        await driver.until_shown(ResultList, "1.00 ━━━━━━━━ Rollback plan = title 2026-01-30")
         await driver.until_shown(WhyPane, "1.00 exact title: shown first")
         assert driver.titles[0] == "Rollback plan"
 
@@ -52,7 +52,7 @@ async def test_a_key_undoes_and_redoes_the_correction_of_a_misspelt_word(demo: P
         assert "Mobile roadmap" in driver.titles
         await driver.press("escape", "v", "w")
         await driver.until_shown(ResultList, "Nothing found")
-        await driver.until_shown(QueryLine, "spelled as typed")
+        await driver.until_shown(FilterChip, "spelled as typed")
         await driver.press("v", "w")
         await driver.until_shown(StatusLine, note)
         await driver.ask("linkspan")

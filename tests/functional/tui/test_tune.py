@@ -66,7 +66,7 @@ async def test_judged_queries_are_measured_at_any_setting_without_searching(
 ) -> None:
     async with tuning(judged_demo) as driver:
         await driver.until_shown(QueryTable, "12 judged queries · nDCG@10 ", "judged@10 ")
-        await driver.until_shown(QueryTable, RUTH, "the current settings are A")
+        await driver.until_shown(QueryTable, RUTH, "A is the settings at the start")
         assert "→" not in driver.text_of(QueryTable)  # it would repeat every figure
         await driver.until_shown(CurvePane, "nDCG@10 over alpha", "alpha .50 now ", "●")
         await driver.press("question_mark")

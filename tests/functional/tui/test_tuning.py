@@ -7,7 +7,7 @@ from textual import on
 from textual.app import App, ComposeResult
 
 from kbx_tui.tui.explore.entities import EntityList
-from kbx_tui.tui.explore.inputs import Knobs, QueryLine
+from kbx_tui.tui.explore.inputs import Knobs, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
@@ -79,7 +79,7 @@ async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
 async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "m")
-        await driver.until_shown(QueryLine, "flat · entities switched off")
+        await driver.until_shown(ModeBadge, "flat · entities switched off")
         await driver.until_shown(StatusLine, "documents ranked without entities; again for fast")
         await driver.until_shown(EntityList, "○ Alice Chen person 1.00")
         assert driver.watched.calls["retrieve"] == 1
@@ -88,7 +88,7 @@ async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
         await driver.until_shown(StatusLine, "fast search: words only")
         await driver.until_shown(EntityList, "A fast search looks for no people")
         await driver.press("m")
-        await driver.until_shown(QueryLine, "two-pass · Alice Chen + Migration")
+        await driver.until_shown(ModeBadge, "two-pass · Alice Chen + Migration")
         assert driver.watched.queries == [QUESTION] * 3  # fast search reads other evidence
 
 
@@ -161,7 +161,7 @@ async def test_ranking_of_the_seed_retrieves_again_and_is_undone(demo: Path) -> 
         before = driver.paths
         await driver.press("escape", "M")
         await driver.until_shown(StatusLine, "seed ranking: the formula of the first proposal")
-        await driver.until_shown(QueryLine, "two-pass, seed")
+        await driver.until_shown(ModeBadge, "two-pass, seed")
         assert driver.watched.calls["retrieve"] == 2
         assert driver.paths != before
         await driver.press("z")

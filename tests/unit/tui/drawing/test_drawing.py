@@ -24,6 +24,7 @@ from kbx_tui.tui.drawing.lines import (
     title_spans,
     width_of,
 )
+from kbx_tui.tui.terminal_app import KBX
 from kbx_tui.tui.tune.curve import BrailleCanvas
 
 
@@ -62,7 +63,7 @@ def test_a_sign_replaces_dots_and_a_rule_only_fills_empty_cells() -> None:
     assert [span.look for span in canvas.lines()[1]] == ["document", "accent"]
 
 
-THEMES = [theme for name, theme in BUILTIN_THEMES.items() if not name.startswith("ansi")]
+THEMES = [KBX, *(theme for name, theme in BUILTIN_THEMES.items() if not name.startswith("ansi"))]
 
 
 def test_contrast_is_that_of_wcag() -> None:

@@ -150,9 +150,9 @@ def test_a_threshold_that_moves_nothing_says_why_and_what_would() -> None:
 def test_parts_of_a_result_add_up_to_its_score() -> None:
     result = ResultRow(0, "a.md", "A", "", 1, 0.861, 0.3956, 0.4654, 0.0, "")
     words = dict(result_words(result))
-    assert list(words)[:3] == [".86", "▆ .40", "▄ .46"]
-    assert "relevance (words and meaning) of that of a full answer" in words["▆ .40"]
-    assert "linked to what you named" in words["▄ .46"]
+    assert list(words)[:3] == [".86", "━ .40", "─ .46"]
+    assert "relevance (words and meaning) of that of a full answer" in words["━ .40"]
+    assert "linked to what you named" in words["─ .46"]
 
 
 def test_alpha_modes_and_entities_are_explained() -> None:

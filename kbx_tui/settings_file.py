@@ -126,10 +126,16 @@ def _convert(raw: dict[str, Any], file: Path) -> Settings:
         require_no_credentials(uri)
     except ConfigError as error:
         raise ConfigError(f"{file}: [index] uri: {error}") from error
-    if safe_line(uri) != uri:
-        raise ConfigError(
-            f"{file}: index.uri = {uri!a} is not valid: it holds a character that is not shown"
-        )
+    shown_where_trust_is_asked = {
+        "index.uri": uri,
+        "embedding.model": settings.embedding.model,
+        "search.reranker": settings.search.reranker,
+    }
+    for key, value in shown_where_trust_is_asked.items():
+        if safe_line(value) != value:
+            raise ConfigError(
+                f"{file}: {key} = {value!a} is not valid: it holds a character that is not shown"
+            )
     return settings
 
 

@@ -155,6 +155,7 @@ def complete_entity(context: Context, parameter: Parameter, text: str) -> Items:
     return [
         CompletionItem(before + comma + safe_line(value), help=safe_line(kind) or None)
         for value, kind in _from_base(context, find)
+        if not safe_line(value).startswith("-")  # an option for the shell, such as --trust
     ]
 
 

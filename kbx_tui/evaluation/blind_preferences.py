@@ -11,7 +11,6 @@ appends the line again with `"undo": true`. Unreadable lines are reported and sk
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, WriteFault
 from kbx_tui.evaluation.judgments import log_line, query_key
 from kbx_tui.evaluation.metrics import sign_test_p
+from kbx_tui.knowledge.folding import normalized
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import Notice
 
@@ -92,7 +92,7 @@ def preference_key(query: str, lists: Lists) -> tuple[str, frozenset[Paths]]:
 
 
 def stored_paths(paths: Sequence[str]) -> Paths:
-    return tuple(unicodedata.normalize("NFC", replace_surrogates(path)) for path in paths[:DEPTH])
+    return tuple(normalized("NFC", replace_surrogates(path)) for path in paths[:DEPTH])
 
 
 def count_votes(preferences: Iterable[Preference], lists: Mapping[str, Lists]) -> Votes:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import time
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -31,6 +30,7 @@ import msgspec
 
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError, KbxError, NotFound, OutOfRange, WriteFault
+from kbx_tui.knowledge.folding import normalized
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.request import Tuning
 from kbx_tui.state_file import Notice, decode_json, read_regular_file
@@ -152,7 +152,7 @@ class Judgment:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "query", query_key(self.query))
-        path = unicodedata.normalize("NFC", replace_surrogates(self.path))
+        path = normalized("NFC", replace_surrogates(self.path))
         object.__setattr__(self, "path", path)
         if not self.query or not self.path.strip():
             raise ConfigError("a judgment needs a query and the path of a document")
@@ -275,7 +275,7 @@ class JudgmentLog:
 
 def query_key(query: str) -> str:
     """Return a query as it is stored: in NFC, with single blanks."""
-    return " ".join(unicodedata.normalize("NFC", replace_surrogates(query)).split())
+    return " ".join(normalized("NFC", replace_surrogates(query)).split())
 
 
 def judged_queries(judgments: Iterable[Judgment]) -> tuple[JudgedQuery, ...]:

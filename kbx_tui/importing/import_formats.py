@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -33,6 +32,7 @@ from kbx_tui.importing.imported_document import (
 from kbx_tui.importing.note_exports import is_logseq, is_notion, read_logseq, read_notion
 from kbx_tui.importing.okf import is_okf, read_okf
 from kbx_tui.importing.printed_documents import LIBRARIES, read_printed
+from kbx_tui.knowledge.folding import normalized
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
 
@@ -187,7 +187,7 @@ def _read_file(file: Path, path: str) -> SourceFile:
 
 def _plain_path(path: str) -> str:
     """Return a path in NFC, as in a base; archives made on macOS have another form."""
-    return unicodedata.normalize("NFC", replace_surrogates(path))
+    return normalized("NFC", replace_surrogates(path))
 
 
 def _is_hidden(path: str) -> bool:

@@ -11,7 +11,6 @@ brackets: `[[]`, `[*]`. A backslash has no special meaning.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from kbx_tui.errors import ConfigError
+from kbx_tui.knowledge.folding import normalized
 from kbx_tui.knowledge.wildcards import Token, character_class, expression
 
 MAX_PATH = 4096
@@ -46,7 +46,7 @@ class PathFilter:
         Surrounding whitespace and a leading `./` or root are ignored. Raises ConfigError when it
         leads out of the root, is too long, or has too many alternatives.
         """
-        typed = unicodedata.normalize("NFC", (text or "").strip())
+        typed = normalized("NFC", (text or "").strip())
         if not typed:
             return cls()
         if len(typed) > MAX_PATH:
@@ -139,12 +139,12 @@ def _relative(text: str, root: Path) -> str:
         inside = Path("/".join(literal) or "/").resolve().relative_to(root.resolve())
     except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL, or elsewhere
         raise ValueError("is not inside") from error
-    return "/".join([unicodedata.normalize("NFC", inside.as_posix()), *parts[len(literal) :]])
+    return "/".join([normalized("NFC", inside.as_posix()), *parts[len(literal) :]])
 
 
 def _without_root(text: str, root: Path) -> str:
     """Return a path without a leading root, whose name may contain wildcard characters."""
-    start = unicodedata.normalize("NFC", root.as_posix()).rstrip("/")
+    start = normalized("NFC", root.as_posix()).rstrip("/")
     if text == start or text.startswith(start + "/"):
         return text[len(start) :].lstrip("/")
     return text
@@ -307,7 +307,7 @@ def similar_paths(paths: Sequence[str], text: str, limit: int) -> tuple[str, ...
     A name that begins with the text comes first, then one that holds it, then one that holds its
     letters in order. Files are looked for only if no folder is found.
     """
-    wanted = unicodedata.normalize("NFC", text.strip().strip("/")).casefold()
+    wanted = normalized("NFC", text.strip().strip("/")).casefold()
     if not wanted or set("*?[{") & set(wanted):
         return ()
 
@@ -345,7 +345,7 @@ def complete(paths: Sequence[str], text: str, root: Path, limit: int) -> tuple[s
     except ConfigError:
         return ()
     above = folder + "/" if folder else ""
-    start = above + unicodedata.normalize("NFC", name)
+    start = above + normalized("NFC", name)
     folders: list[str] = []
     files: list[str] = []
     index = bisect_left(paths, start)
@@ -368,6 +368,6 @@ def complete_inner_folder(paths: Sequence[str], text: str) -> tuple[str, ...]:
     """
     if not text:
         return ()
-    ending = re.compile(rf"(?<=/){re.escape(unicodedata.normalize('NFC', text))}[^/]*")
+    ending = re.compile(rf"(?<=/){re.escape(normalized('NFC', text))}[^/]*")
     found = {name for folder in _folders(paths) for name in ending.findall(folder)}
     return tuple(f"{name}/" for name in sorted(found) if not holds(paths, name))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import groupby, islice
+from typing import Literal
 
 # Unicode does not decompose ligatures and letters with a stroke, but users type plain letters.
 _PLAIN_LETTERS = str.maketrans(
@@ -22,9 +24,28 @@ _ACCENTS = re.compile(
     "|[\u0300-\u0305\u0307-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f])+"
 )
 """Combining marks, except the breve of the Cyrillic short i: a letter that is common in endings."""
+_MANY_MARKS = re.compile(r"[^\w\s\x00-\x7f]{31,}")
+"""May be marks on one letter; Unicode's stream-safe format allows 30."""
 _NO_SPACES = (
     "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
+
+
+def normalized(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
+    """Return `unicodedata.normalize` of a text, with at most 30 marks on each letter.
+
+    Sorting them takes time that is quadratic in their number.
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize(form, _MANY_MARKS.sub(_with_fewer_marks, text))
+
+
+def _with_fewer_marks(match: re.Match[str]) -> str:
+    by_letter = groupby(match[0], lambda character: unicodedata.combining(character) > 0)
+    return "".join(
+        "".join(islice(group, 30) if are_marks else group) for are_marks, group in by_letter
+    )
 
 
 def strip_accents(text: str) -> str:
@@ -63,7 +84,7 @@ def slug(name: str) -> str:
 
     As in kbx, characters without an ASCII form are dropped, unless nothing else would be left.
     """
-    ascii_name = unicodedata.normalize("NFKD", strip_accents(name)).encode("ascii", "ignore")
+    ascii_name = normalized("NFKD", strip_accents(name)).encode("ascii", "ignore")
     return _hyphenate(ascii_name.decode().lower()) or _hyphenate(fold(name))
 
 
@@ -93,6 +114,6 @@ def _hyphenate(name: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _strip_run(run: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", run.translate(_PLAIN_LETTERS))
+    decomposed = normalized("NFKD", run.translate(_PLAIN_LETTERS))
     plain = _ACCENTS.sub("", decomposed)
-    return unicodedata.normalize("NFKC", plain).translate(_PLAIN_LETTERS)
+    return normalized("NFKC", plain).translate(_PLAIN_LETTERS)

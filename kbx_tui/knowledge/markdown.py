@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,7 +21,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from kbx_tui.knowledge.folding import name_key
+from kbx_tui.knowledge.folding import name_key, normalized
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -174,7 +173,7 @@ def is_in_table(lines: Sequence[str], number: int) -> bool:
 
 def split_target(target: str) -> tuple[str, str]:
     """Return the page and part of a link target, which may include a label, `[[ ]]` or `< >`."""
-    target = unicodedata.normalize("NFC", target.strip())
+    target = normalized("NFC", target.strip())
     target = target.removeprefix("[[").removesuffix("]]")
     if target.startswith("<") and target.endswith(">"):
         target = target[1:-1]
@@ -188,7 +187,7 @@ def local_address(address: str) -> tuple[str, str]:
         return "", ""  # the latter is a placeholder
     page, _, part = address.partition("#")  # split before decoding: `%23` is part of a name
     page = page.partition("?")[0].removeprefix("@site")  # the root, as Docusaurus writes it
-    page, part = (unicodedata.normalize("NFC", unquote(piece)) for piece in (page, part))
+    page, part = (normalized("NFC", unquote(piece)) for piece in (page, part))
     if page and not page.startswith(("/", "./", "../")):
         page = f"./{page}"
     return page, part.strip()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kbx_tui.knowledge.dates import DailyNotes
+from kbx_tui.knowledge.folding import normalized
 from kbx_tui.knowledge.vault import MEMORY
 from kbx_tui.state_file import decode_json, read_regular_file
 
@@ -91,7 +91,7 @@ def _load(file: Path) -> Mapping[str, Any]:
 def _path(folder: str, value: object) -> str:
     if not isinstance(value, str):
         return ""
-    names = unicodedata.normalize("NFC", value).split("/")
+    names = normalized("NFC", value).split("/")
     parts = [name for name in names if name not in ("", ".")]
     return "/".join([folder, *parts] if folder else parts) if parts and ".." not in parts else ""
 
@@ -204,7 +204,7 @@ def list_attachments(root: Path) -> list[str]:
     """
     vault = read_vault_settings(root)
     files = islice(_files(root, vault.attachment_folder if vault else ""), MOST)
-    return [unicodedata.normalize("NFC", path) for path in files]
+    return [normalized("NFC", path) for path in files]
 
 
 def _files(root: Path, kept: str) -> Iterator[str]:

@@ -7,7 +7,6 @@ in full-width letters, and with characters that nobody sees. Lines keep their nu
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -16,6 +15,7 @@ from typing import Any
 
 from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line
 from kbx_tui.knowledge.fields import tags_of
+from kbx_tui.knowledge.folding import normalized
 from kbx_tui.knowledge.markdown import (
     MAX_LINES,
     Outline,
@@ -48,7 +48,7 @@ _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
 def plain(text: str) -> str:
     """Return text as it is seen: without unseen characters, full-width ones as usual ones."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", _UNSEEN.sub("", text))
+    return text if text.isascii() else normalized("NFKC", _UNSEEN.sub("", text))
 
 
 def may_hold_mark(text: str) -> bool:

@@ -397,8 +397,10 @@ def _listed(names: Sequence[tuple[str, int]], total: int) -> str:
 
 
 def tag_and_above(tag: str) -> list[str]:
+    """Return a tag, and those above it, of which at most ten count."""
     parts = tag.strip("/").split("/")
-    return ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    ends = (len(parts), *range(min(len(parts) - 1, 10), 0, -1))
+    return ["/".join(parts[:end]) for end in ends]
 
 
 def _is_map(note: NoteOutline) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import unicodedata
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from kbx_tui.index.store import Store, is_one_of
 from kbx_tui.knowledge.dates import whole_day
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import FOLDER_PAGES, stem_of
-from kbx_tui.knowledge.folding import fold, name_key
+from kbx_tui.knowledge.folding import fold, name_key, normalized
 from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target, strip_markup
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Entity
@@ -219,7 +218,7 @@ class Destinations:
             return None
         if not target:
             return self._page(source, heading) if heading else None
-        spellings = tuple(dict.fromkeys((target, unicodedata.normalize("NFC", unquote(target)))))
+        spellings = tuple(dict.fromkeys((target, normalized("NFC", unquote(target)))))
         is_path = "/" in target or target.lower().endswith(".md")
         is_vault = self._snapshot.is_vault
         exact = spellings if is_vault else _whole_paths(spellings, source) if is_path else ()

@@ -1,18 +1,23 @@
 """Patterns take time in proportion to a line: these would not end if it grew with the square."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 from kbx_tui.editing import page_edits
 from kbx_tui.evaluation import exchange
+from kbx_tui.evaluation.judgments import query_key
 from kbx_tui.experts import expert_engine
 from kbx_tui.importing import conversations, note_exports, transcripts
 from kbx_tui.knowledge import fields
 from kbx_tui.knowledge.entity_names import NameUseCounter
+from kbx_tui.knowledge.folding import fold, slug
 from kbx_tui.knowledge.linking import MentionFinder, NameVariant, NormalizedText
+from kbx_tui.knowledge.markdown import local_address, split_target
 from kbx_tui.knowledge.records import Entity
-from kbx_tui.knowledge.redaction import public_text
+from kbx_tui.knowledge.redaction import has_redaction_mark, public_text
+from kbx_tui.knowledge.topics import tag_and_above
 
 SIZE = 300_000
 SPACES = " " * SIZE
@@ -46,3 +51,16 @@ def test_no_name_hangs_however_long_it_is() -> None:
 def test_marks_on_every_line_of_the_frontmatter_do_not_hang() -> None:
     text = public_text("---\n" + "# redacted\n" * SIZE + "---\nopen\n")
     assert text == "---\n# [redacted]" + "\n" * SIZE + "---\nopen\n"
+
+
+@pytest.mark.parametrize(
+    "read", [fold, slug, split_target, local_address, has_redaction_mark, query_key]
+)
+def test_no_text_hangs_however_many_marks_are_on_a_letter(read: Callable[[str], object]) -> None:
+    assert read("a" + "\u0301\u0316" * SIZE) is not None
+
+
+def test_no_tag_hangs_however_many_tags_are_above_it() -> None:
+    tag = "/".join(["ab"] * SIZE)
+    assert tag_and_above(tag)[0] == tag
+    assert tag_and_above(tag)[-1] == "ab"

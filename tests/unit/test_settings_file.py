@@ -46,6 +46,8 @@ def test_values_in_the_file_override_defaults(tmp_path: Path) -> None:
         ('[index]\nexclude = "drafts"', ["index.exclude", "drafts", "list of texts"]),
         ("[embedding]\nmodel = 3", ["embedding.model", "3", "text"]),
         ('[index]\nuri = "/idx\\u001b[31m"', ["index.uri", r"\x1b[31m", "is not shown"]),
+        ('[embedding]\nmodel = "bundled\\u200b"', ["embedding.model", r"\u200b", "is not shown"]),
+        ('[search]\nreranker = "x\\u202e"', ["search.reranker", r"\u202e", "is not shown"]),
         ("[search", ["not valid TOML"]),
     ],
 )

@@ -85,4 +85,6 @@ def own_command() -> list[str]:
     """Return the command that starts this program; agents may have another PATH than the shell."""
     program = sys.argv[0]
     found = shutil.which(program) if Path(program).stem in PROGRAM_NAMES else None
-    return [os.path.abspath(found)] if found else [sys.executable, "-m", "kbx_tui"]  # noqa: PTH100
+    if found:
+        return [os.path.abspath(found)]  # noqa: PTH100
+    return [sys.executable, "-P", "-m", "kbx_tui"]  # -P: not what lies where the agent is started

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 
 from rapidfuzz.distance import OSA
@@ -11,7 +10,7 @@ from rapidfuzz.distance import OSA
 from kbx_tui.index.lexical.bm25 import errors_in
 from kbx_tui.index.lexical.terms import term_of, words_in
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.folding import WORD, fold
+from kbx_tui.knowledge.folding import WORD, fold, normalized
 from kbx_tui.search.evidence.evidence import UnknownName
 from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.search.open_index import IndexGeneration
@@ -96,7 +95,7 @@ def _with_umlaut(word: str, generation: IndexGeneration, flags: Flags) -> str:
         rows = generation.words.rows_with_phrase(plain)
         for language, text in _texts(rows, generation, flags, UMLAUTS_FROM):
             term = term_of(word, language)
-            for form in WORD.findall(unicodedata.normalize("NFC", text).lower()):
+            for form in WORD.findall(normalized("NFC", text).lower()):
                 in_two_letters = _UMLAUT.sub(lambda match: fold(match[0]) + "e", form)
                 if in_two_letters != form and term_of(fold(in_two_letters), language) == term:
                     return fold(form)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
+from kbx_tui import KnowledgeBase
 from kbx_tui.cli.base_command import GlobalOptions
 from kbx_tui.cli.main import kbx as program
 from kbx_tui.cli.options import register
@@ -157,6 +158,16 @@ def test_values_of_the_base_are_completed(demo_kb_path: Path) -> None:
     assert completions(root, "memory", "similar", "x", "--path", "memory/people/ali") == [
         "memory/people/alice-chen.md"
     ]
+
+
+def test_a_name_that_is_an_option_is_not_completed(tmp_path: Path) -> None:
+    for number, name in enumerate(("--trust", "\u202e--debug", "Ann-Lee")):
+        page = tmp_path / "memory" / "people" / f"{number}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f"# {name}\n", encoding="utf-8")
+    with KnowledgeBase(tmp_path) as kb:
+        kb.index(fast=True)
+    assert completions(tmp_path, "entity", "show", "") == ["Ann-Lee"]
 
 
 def test_settings_are_completed_with_their_values(demo_kb_path: Path) -> None:

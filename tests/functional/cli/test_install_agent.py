@@ -251,6 +251,6 @@ def test_the_command_of_the_entry_starts_a_server(install: Installer) -> None:
     home = {"HOME": str(install.home)}
     printed = run_program("--kb", install.notes, "install-agent", "cursor", "--json", env=home)
     entry = printed.json["entry"]
-    started = run_program(*entry["args"][2:], stdin="", env=home)
-    assert entry["args"][:2] == ["-m", "kbx_tui"]
+    started = run_program(*entry["args"][3:], stdin="", env=home)
+    assert entry["args"][:3] == ["-P", "-m", "kbx_tui"], "not a package in the agent's folder"
     assert (started.code, started.err) == (0, "")

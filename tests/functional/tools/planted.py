@@ -101,6 +101,9 @@ PAGES = {
     "misc/zqkind.md": "---\ntype: zqkind\n⟦status: redacted\n⟧---\n# Lighthouse\n\nA lighthouse.\n",
     "notes/tags.md": "---\ntags: [zqtag]⟦ #redacted⟧\n---\n# Log of tags\n\nThe lighthouse.\n",
     "notes/crlf.md": "# Log of lines\r\n\r\nThe lighthouse of zqcrlf⟦ (redacted)⟧\r\n\r\nOpen.\r\n",
+    "meetings/2026-02-03-talk.md": "---\ntitle: Talk\nplace: zqplace⟦ # redacted⟧\n---\n"
+    "Vera Sand: the lighthouse oil is low\n\nZqspeaker Kane: the lamp of zqturn⟦ #redacted⟧\n\n"
+    "Vera Kane: the lighthouse nets\n\n- ask [[zqlinked]] about #zqinline by night⟦ (redacted)⟧\n",
     "meetings/2026-02-02-night.md": "---\nattendees: [Zqattendee]⟦ # redacted⟧\n---\n# Night\n\n"
     "The lighthouse at night.\n",
 }

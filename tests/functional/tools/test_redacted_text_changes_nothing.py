@@ -16,6 +16,7 @@ from tests.functional.tools.planted import PAGES, SECRETS, text_of
 from tests.functional.tools.test_planted_secrets import calls
 
 SECRET = re.compile(r"zq\w+", re.IGNORECASE)
+TIME = re.compile(r"\w+_ms'?[=:] ?[\d.]+|\w+=datetime[^)]+\)| at 0x\w+")
 PUBLIC_WORDS = ("lighthouse", "ledger", "keeper", "lamp", "oil", "rope", "vera", "kane", "boat")
 """Words of the public text, some of which stand in the redacted text of the second base."""
 GUESSES = (*SECRETS, *PUBLIC_WORDS, *(f"fjord{number}" for number in range(len(SECRETS))))
@@ -81,29 +82,35 @@ def untimed(value: Any) -> Any:
 
 def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield calls that would tell a guessed word by a score, count, name, id, place or refusal."""
-    beside = ("lighthouse", "Vera Sand", "ledger", "key lies in", "what did Kane mend in", "oil of")
+    beside = ("lighthouse", "Vera Sand", "ledger", "what did Kane mend in", "oil of")
     for word, known in product(GUESSES, beside):
         query = f"{known} {word}"
         yield "kbx_search", {"query": query, "fast": True, "explain": True, "limit": 50}
         yield "kbx_search", {"query": query, "explain": True, "hierarchy": False}
-        yield "kbx_search", {"query": query, "preset": "seed", "limit": 3}
         yield "kb_search", {"query": query, "top_k": 10}
         yield "kb_experts", {"topic": query}
         yield "kbx_memory_similar", {"text": query, "threshold": 0.0, "chunks": True}
     for word in GUESSES:
-        yield "kbx_search", {"query": word, "explain": True, "sort": "date", "feedback": 1.0}
-        yield "kbx_search", {"query": f"@{word} lighthouse", "fast": True}
-        yield "kbx_search", {"query": f"tag:{word} lighthouse", "fast": True}
+        yield "kbx_search", {"query": word, "explain": True, "sort": "date", "parent": "max"}
+        yield "kbx_search", {"query": f"key lies in {word}", "preset": "seed", "limit": 3}
+        for filters in (f"@{word}", f"tag:{word}", f"tag:none -{word}", f"said:@{word}"):
+            yield "kbx_search", {"query": f"{filters} lighthouse", "fast": True}
+        for filters in (f"codename:{word}", f"-place:{word}", "place>a", f"title:{word}"):
+            yield "kbx_search", {"query": f"{filters} lighthouse", "fast": True}
+        yield "kbx_search", {"query": f'"lighthouse of {word}"', "fast": True, "as_typed": True}
+        yield "kbx_search", {"query": f"lighthouse {word[:-2]}{word[:-3:-1]}", "fast": True}
         yield "kbx_search", {"query": "lighthouse", "path": f"memory/**/*{word}*", "fast": True}
         yield "kbx_search", {"query": "lighthouse", "pin": [f"{word} Sand"]}
+        yield "kbx_search", {"query": "lighthouse", "said": [f"{word} Kane"], "mute": [word]}
         yield "kb_experts", {"topic": f"lighthouse {word}", "weight": "relevance"}
         yield "kbx_list", {"text": word}
         yield "kbx_list", {"text": "lighthouse", "path": f"memory/**/*{word}*"}
         yield "kb_get", {"id": f"memory/notes/{word}.md"}
         yield "kb_get", {"id": f"memory/notes/{word}.md", "lines": "3-6"}
-        yield "kb_get", {"ids": [f"memory/notes/{word}.md", f"team:{word}"]}
-        yield "kb_get", {"id": f"team:{word}"}
+        yield "kb_get", {"ids": [f"memory/notes/{word}.md", f"team:{word}"], "max_chars": 60}
+        yield "kbx_related", {"id": f"memory/notes/{word}.md"}
         yield "kbx_links", {"id": f"{word} Sand"}
+        yield "kbx_memory_add", {"text": "Likes tea", "entity": f"{word} Kane", "dry_run": True}
         for field in ("role", "codename", "team", "aliases", "plan", "facts"):
             value = {"entity": "Vera Sand", "field": field, "value": f"keeper of {word}"}
             yield "kbx_entity_similar_field", value
@@ -120,6 +127,29 @@ def test_a_few_calls_of_every_tool_tell_nothing(bases: tuple[KnowledgeBase, ...]
 def test_the_state_of_the_index_names_no_hidden_page(bases: tuple[KnowledgeBase, ...]) -> None:
     for public in (kb.public for kb in bases):
         assert public.status().stale == public.overview().stale == ()
+
+
+def test_what_the_app_completes_and_explains_tells_nothing(
+    bases: tuple[KnowledgeBase, ...],
+) -> None:
+    """As `KnowledgeBase.public` would to whoever makes a tool of it."""
+
+    def answers(kb: KnowledgeBase) -> Iterator[object]:
+        yield kb.contents(), kb.documents.facets(""), kb.entities.facts()
+        for tokens in range(100, 1500, 200):
+            yield kb.context(tokens)
+        for name in ("Vera Sand", "Vera Kane"):
+            yield kb.entities.timeline(name), kb.entities.timeline(name, as_of="2026-01-04")
+        for word in GUESSES:
+            yield kb.documents.complete_query(f"lighthouse {word[:4]}")
+            yield kb.documents.complete_path(word[:4]), kb.documents.find(word[:4])
+            yield kb.entities.find(word[:4])
+        for page in ("memory/people/vera-kane.md", "memory/notes/tags.md"):
+            yield kb.related(page), kb.why_not("zqfact of the lighthouse", page, 1)
+
+    one, other = (map(repr, answers(kb.public)) for kb in bases)
+    for said, said_by_other in zip(one, other, strict=True):
+        assert TIME.sub("", said) == TIME.sub("", said_by_other)
 
 
 def test_resources_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:

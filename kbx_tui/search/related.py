@@ -3,9 +3,10 @@
     score = 1 - (1 - .75 * meaning) * (1 - .6 * entities) * (1 - .6 * links)
 
 `meaning` is the cosine of the best chunk of a document with the mean of those of the other, from .3
-(0) to .8 (1). `entities` is the cosine of the two sets of entities, each weighted by how few
-documents are linked to it. `links` is 1 where one links to the other; a page that both link to, or
-that links to both, counts the more the fewer others do.
+(0) to .8 (1), or from the median of all documents, which is higher in a base on one subject or in a
+language that the model did not learn. `entities` is the cosine of the two sets of entities, each
+weighted by how few documents are linked to it. `links` is 1 where one links to the other; a page
+that both link to, or that links to both, counts the more the fewer others do.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from kbx_tui.search.link_graph import LinkGraph
 from kbx_tui.search.link_records import RelatedDocument
 
 MEANING, ENTITIES, LINKS = 0.75, 0.6, 0.6
-FURTHEST, NEAREST = 0.3, 0.8
+FURTHEST, FURTHEST_AT_MOST, NEAREST = 0.3, 0.7, 0.8
+FEWEST = 15
+"""Other documents from which the median is that of unrelated ones; half of fewer may be related."""
 LEAST_MEANING, LEAST = 0.2, 0.25
 """Meaning from which it is a reason of its own, and the lowest score of a related document."""
 NAMED = 3
@@ -89,7 +92,11 @@ class RelatedSearch:
         if vectors is None or not vectors.has(row):
             return np.zeros(len(everywhere))
         cosines = vectors.best_cosine(vectors.mean_vectors(np.array([row])), everywhere)[0]
-        scaled: Scores = np.clip((np.nan_to_num(cosines) - FURTHEST) / (NEAREST - FURTHEST), 0, 1)
+        cosines[row] = np.nan
+        known = cosines[~np.isnan(cosines)]
+        usual = float(np.median(known)) if len(known) >= FEWEST else FURTHEST
+        furthest = min(max(FURTHEST, usual), FURTHEST_AT_MOST)
+        scaled: Scores = np.clip((np.nan_to_num(cosines) - furthest) / (NEAREST - furthest), 0, 1)
         return scaled
 
     def _rarities(self) -> tuple[Scores, Scores]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import EmbeddingError, IndexElsewhere, IndexLocked, KbxError
 from kbx_tui.safe_text import safe_line
-from kbx_tui.system import limit_heaps
+from kbx_tui.system import limit_heaps, release_memory
 from kbx_tui.tools.dispatch import Answer, Failure, answer_call, failed_answer
 
 if TYPE_CHECKING:
@@ -189,6 +189,7 @@ class EngineWorker:
     def _warm_rest(self, loading: Future[Any]) -> None:
         with suppress(RuntimeError):  # the worker was closed meanwhile
             self._thread.submit(self._quietly, lambda kb: kb.warm())
+            self._thread.submit(release_memory)  # of the index before
         if self._keeper is not None and self._kb is not None:
             self._keeper.start()
 

@@ -33,6 +33,8 @@ main()
     [
         (["--help"], "Find documents, entities first", 0),
         (["search", "rollback plan"], "memory/notes", 0),
+        (["memory", "add", "Rows on Sundays", "--entity", "Alice Chen"], "written", 0),
+        (["dedup", "memory/people/alice-chen.md"], "exact", 0),
         (["web"], "`kbx web` does not run on Windows; in WSL it does", 2),
         (["mcp", "--http", "--workers", "2"], "--workers above 1 does not run on Windows", 2),
     ],

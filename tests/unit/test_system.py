@@ -31,3 +31,22 @@ def test_threads_share_a_heap_per_core_or_what_the_user_has_set(
     command = [sys.executable, "-c", ALLOCATE_ON_THREADS]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     assert 1 <= said.count("Arena ") <= int(chosen or max(2, usable_cores()))
+
+
+RELEASE = """
+import psutil
+from kbx_tui.system import release_memory
+blocks = [(bytes(8_000), bytes(600)) for _ in range(8_000)]
+kept = [small for _, small in blocks]  # so that what is freed lies between blocks in use
+del blocks
+before = psutil.Process().memory_info().rss
+release_memory()
+print(before - psutil.Process().memory_info().rss)
+"""
+
+
+@pytest.mark.slow  # another process
+@pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
+def test_freed_memory_between_blocks_in_use_goes_back_to_the_system() -> None:
+    run = subprocess.run([sys.executable, "-c", RELEASE], capture_output=True, check=True)
+    assert int(run.stdout) > 20_000_000

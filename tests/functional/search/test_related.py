@@ -40,6 +40,21 @@ def test_documents_are_related_by_links_entities_and_meaning(kb: KnowledgeBase) 
     assert PLAN not in reasons
 
 
+def test_meaning_counts_from_what_is_usual_in_a_base(tmp_path: Path) -> None:
+    words = "cuisine salle cave grange tour porte cour grenier loge cage rampe forge halle serre"
+    rooms = words.split(" ")
+    texts = {
+        f"{room}.md": f"# La {room} du manoir\n\nLa {room} du vieux manoir est fermée la nuit.\n"
+        for room in rooms
+    }
+    texts["anguille.md"] = "# Anguille\n\nOn fume l'anguille au bois de hêtre.\n"
+    texts["fumoir.md"] = "# Fumoir\n\nAu fumoir, l'anguille est fumée au bois de hêtre.\n"
+    with KnowledgeBase(index_vault(tmp_path, texts)) as base:
+        base.index()
+        assert [each.path for each in base.related("anguille.md").related] == ["fumoir.md"]
+        assert len(base.related("cave.md").related) < len(rooms) - 1
+
+
 def test_an_entity_whose_page_is_one_of_the_two_is_not_shared(kb: KnowledgeBase) -> None:
     page = "people/ada-lund.md"
     of_page = {each.path: each.reason for each in kb.related(page).related}

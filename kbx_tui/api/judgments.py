@@ -12,7 +12,6 @@ from kbx_tui.api.file_writer import FileWriter
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.drafting.drafts import Written
-from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.errors import NotFound, RerankerError
 from kbx_tui.evaluation.blind_preferences import (
     DEPTH,
@@ -50,6 +49,7 @@ from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresh
 from kbx_tui.evaluation.runs import (
     Knob,
     Mode,
+    ProgressCallback,
     Run,
     Sweep,
     measure,
@@ -160,6 +160,7 @@ class Judgments:
         mode: Mode = "auto",
         preset: str | None = None,
         doc_types: Sequence[str] = (),
+        progress: ProgressCallback | None = None,
         reranker: str | None = None,
     ) -> Run:
         """Return the quality of the results of each judged query; indexes the base first if needed.
@@ -184,6 +185,7 @@ class Judgments:
             mode=mode,
             preset=self._searcher.preset(preset),
             doc_types=doc_types,
+            progress=progress,
             rerank=rerank,
         )
 
@@ -194,10 +196,11 @@ class Judgments:
         *,
         preset: str | None = None,
         doc_types: Sequence[str] = (),
+        progress: ProgressCallback | None = None,
     ) -> Sweep:
         """Return nDCG@10 at many values of a knob, retrieving once per query."""
         tuning, retrieve = self._prepare(preset, doc_types)
-        return sweep(queries, retrieve, tuning, knob)
+        return sweep(queries, retrieve, tuning, knob, progress=progress)
 
     def _prepare(
         self, preset: str | None, doc_types: Sequence[str], *, fast: bool = False

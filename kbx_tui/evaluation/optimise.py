@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.editing.file_edits import ProgressCallback
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence
 from kbx_tui.evaluation.metrics import (
     EQUAL,
@@ -25,6 +24,7 @@ from kbx_tui.evaluation.metrics import (
     queries_needed,
     randomisation_p,
 )
+from kbx_tui.evaluation.runs import ProgressCallback
 from kbx_tui.formatting import format_change, format_p
 from kbx_tui.search.evidence.scores import Scores
 from kbx_tui.search.request import Tuning

@@ -285,6 +285,8 @@ Mode = Literal["auto", "flat", "two_pass", "fast"]
 Knob = Literal["alpha", "threshold"]
 SWEEP_VALUES = tuple(step / 20 for step in range(21))
 
+ProgressCallback = Callable[[int, int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
@@ -310,6 +312,7 @@ def measure(
     mode: Mode = "auto",
     preset: str = "default",
     doc_types: Sequence[str] = (),
+    progress: ProgressCallback | None = None,
     rerank: Callable[[Ranking], Ranking] = lambda ranking: ranking,
 ) -> Run:
     """Return a run of all judged queries. Raises NotFound if none has a relevant document."""
@@ -318,7 +321,7 @@ def measure(
     elif mode == "two_pass":  # with entities of any score
         tuning = replace(tuning, entity_threshold=0.0)
     results, share, by_candidates, highest = [], 1.0, 0, highest_grade(queries)
-    for query in _measurable(queries):
+    for query in _judged_queries(queries, progress):
         start = time.perf_counter()
         evidence = retrieve(query.text)
         ranking = rerank(rank(evidence, tuning))
@@ -351,6 +354,7 @@ def sweep(
     knob: Knob,
     *,
     values: Sequence[float] = SWEEP_VALUES,
+    progress: ProgressCallback | None = None,
 ) -> Sweep:
     """Return nDCG and judged@10 by value of one knob. Raises as `measure`."""
     tunings = [
@@ -359,7 +363,7 @@ def sweep(
     ]
     rows_of: defaultdict[str, list[list[float]]] = defaultdict(list)
     judged: list[list[float]] = []
-    for query in _measurable(queries):
+    for query in _judged_queries(queries, progress):
         alone = JudgedEvidence(generation=0)
         alone.add(query, retrieve(query.text), tuning)
         measured = alone.measure(tunings)
@@ -375,11 +379,16 @@ def _column_means(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
     return tuple(map(fmean, zip(*rows, strict=True)))
 
 
-def _measurable(queries: Sequence[JudgedQuery]) -> list[JudgedQuery]:
+def _judged_queries(
+    queries: Sequence[JudgedQuery], progress: ProgressCallback | None
+) -> Iterator[JudgedQuery]:
     judged = [query for query in queries if query.is_measurable]
     if not judged:
         raise NotFound(
             "no query has a document judged relevant, so there is nothing to measure; "
             + HOW_TO_JUDGE
         )
-    return judged
+    for number, query in enumerate(judged):
+        if progress:
+            progress(number, len(judged))
+        yield query

@@ -85,7 +85,7 @@ def test_no_wait_fails_while_another_process_is_indexing(kbx: CommandLine, demo_
     with writer_lock(demo_copy):
         ran = kbx("index", "--no-wait", "--kb", demo_copy)
     assert (ran.code, ran.out) == (5, "")
-    assert re.search(r"process \d+ on .+ is indexing since", ran.err), ran.err
+    assert re.search(r"process \d+ on .+ \(since .+\) is indexing", ran.err), ran.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

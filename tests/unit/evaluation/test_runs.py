@@ -114,6 +114,18 @@ def test_queries_without_relevant_documents_raise_not_found() -> None:
         measure([UNJUDGED], FakeRetrieval(), Tuning(), base="b")
 
 
+def test_progress_is_reported_per_query() -> None:
+    calls: list[tuple[int, int]] = []
+    measure(
+        [PERSON, TOPIC],
+        FakeRetrieval(),
+        Tuning(),
+        base="b",
+        progress=lambda *progress: calls.append(progress),
+    )
+    assert calls == [(0, 2), (1, 2)]
+
+
 def test_saved_run_can_be_read_and_compared(tmp_path: Path) -> None:
     queries = [PERSON, TOPIC]
     flat = measure(queries, FakeRetrieval(), Tuning(), base="b", mode="flat", preset="seed")

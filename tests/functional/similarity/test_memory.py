@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound
+from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
 from kbx_tui.embedding.local import LocalEmbedder
 from kbx_tui.embedding.pair_model import PairModel
 from kbx_tui.index.store import Store
@@ -279,6 +279,18 @@ def test_an_ambiguous_name_lists_the_candidates(kb: KnowledgeBase) -> None:
     assert set(caught.value.candidates) == {"person:alice-chen", "person:alice-wong"}
     with pytest.raises(NotFound, match="did you mean Alice Chen"):
         kb.memory_similar("x", entity="Alise Chen")
+
+
+def test_invalid_input_raises_one_clear_sentence(kb: KnowledgeBase) -> None:
+    with pytest.raises(NotFound, match="no entity is called 'Zoe'"):
+        kb.memory_similar("x", entity="Zoe")
+    with pytest.raises(ConfigError, match="name of the entity is empty"):
+        kb.memory_similar("x", entity=" ")
+    for threshold in (-0.1, 1.1, float("nan")):
+        with pytest.raises(OutOfRange, match=r"within 0\.\.1"):
+            kb.memory_similar("x", threshold=threshold)
+    with pytest.raises(OutOfRange, match="limit must be 1 or more"):
+        kb.memory_similar("x", limit=0)
 
 
 @pytest.mark.parametrize(

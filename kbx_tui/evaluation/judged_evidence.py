@@ -27,8 +27,7 @@ from kbx_tui.search.evidence.scores import (
     frozen,
 )
 from kbx_tui.search.ranking.alpha import NO_RESULT, ScoreLines, lines_key, without_alpha
-from kbx_tui.search.ranking.entities import choose_entities
-from kbx_tui.search.ranking.rank import Ranking
+from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Preset, Tuning
 
 LINES_LIMIT = 64 * 1024 * 1024
@@ -141,7 +140,7 @@ class JudgedEvidence:
     def _key(self, number: int, setting: Tuning) -> LinesKey:
         """Return the key of the lines of a query under a setting, computed if they are not yet."""
         evidence, grades = self.evidence[number], self.queries[number].grades
-        ranking = Ranking(evidence, setting, *choose_entities(evidence, setting))
+        ranking = rank(evidence, setting)
         key = self._keys[setting][number] = number, lines_key(ranking)
         if key not in self._graded:
             lines = ScoreLines.of(ranking, CUTOFF)

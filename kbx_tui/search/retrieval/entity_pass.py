@@ -158,6 +158,8 @@ ASKED_ROLE, PART_OF_ROLE = 0.7, 0.4
 """Score of the role in `who is the beekeeper?`, and the highest of one with words of another query.
 Only the first opens the second pass: documents about the prime minister are not those that this
 person attended."""
+MOST_WORDS_OF_ROLE = 8
+"""Words of a role of which a query may have the initials; a longer one is a sentence."""
 MOST_HOLDERS = 1000
 """Entities with a role that is asked for whose pages are listed, the first by id."""
 
@@ -235,6 +237,8 @@ class RoleIndex:
         found: dict[str, str] = {}
         for role in self._roles.values:
             words = [word for word in folded_words(role) if word not in FUNCTION_WORDS]
+            if len(words) > MOST_WORDS_OF_ROLE:
+                continue
             for start, end in combinations(range(len(words) + 1), 2):
                 if end < start + 2:
                     continue

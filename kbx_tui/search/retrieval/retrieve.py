@@ -177,6 +177,7 @@ class Retriever:
             if row >= 0 and language == ENGLISH:
                 offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
             spoken = turns.best(row, body, offsets_of) if turns is not None else None
+            properties = generation.snapshot.properties[row] if what and row >= 0 else ()
             yield PassageSource(
                 body=body,
                 body_line=line,
@@ -188,7 +189,7 @@ class Retriever:
                 turn=spoken.turn if spoken is not None else None,
                 is_for_news=evidence.asked_kind is not None and evidence.asked_kind.is_for_news,
                 is_for_open_items=what.endswith(f" {OPEN_ITEMS}"),
-                property=property_line(generation.snapshot.properties[row], what) if what else "",
+                property=property_line(properties, what),
             )
 
 

@@ -16,6 +16,7 @@ from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import HINT, NamedQuery
 from kbx_tui.search.query.query_words import VERB_FOLLOWS, QueryWords, has_topic, words_of
+from kbx_tui.search.retrieval.asked_kind import asks_for_people
 from kbx_tui.search.retrieval.query_dates import QUOTED
 
 FORMS_FROM, UMLAUTS_FROM = 5, 50
@@ -40,25 +41,34 @@ def corrected(
         for match in named.matches
         if match.signal.kind != "fuzzy" or match.signal.score > HINT
     ]
-    text = named.text
+    text, asks_who = named.text, asks_for_people(named.text)
     exact += [match.span() for match in QUOTED.finditer(text)]
     corrections = list[tuple[str, str]]()
     for word in reversed(words_of(text)):
         is_exact = any(start <= word.start < end for start, end in exact)
-        if not is_exact and (meant := _meant_by(word.folded, generation, flags, is_token)):
+        if is_exact:
+            continue
+        is_role = asks_who or word.text.isupper()
+        if meant := _meant_by(word.folded, generation, flags, is_token, is_role=is_role):
             corrections.append((word.text, meant))
             text = text[: word.start] + meant + text[word.end :]
     return tuple(reversed(corrections)), text
 
 
 def _meant_by(
-    word: str, generation: IndexGeneration, flags: Flags, is_token: Callable[[str], bool]
+    word: str,
+    generation: IndexGeneration,
+    flags: Flags,
+    is_token: Callable[[str], bool],
+    *,
+    is_role: bool,
 ) -> str:
     """Return the word of a document that a folded word is a misspelling of, or nothing.
 
     A word that a document or the key of a property holds is not misspelt, nor one that the model
     has a token for. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold,
-    and the initials of a role are that role: `ceo`.
+    and the initials of a role are that role, if capitals or `who` ask for one (`is_role`), or it is
+    that of a chief: `ceo`.
     """
     words, most = generation.words, errors_in(word)
     if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
@@ -66,8 +76,10 @@ def _meant_by(
         return parted if len(words.rows_with_phrase(parted)) else ""
     if not (word.isalpha() and has_topic([word])) or words.is_held(word):
         return ""
-    meant = generation.entity_pass.roles.spelled_out(word)
-    if meant := meant or _with_umlaut(word, generation, flags):
+    role = generation.entity_pass.roles.spelled_out(word)
+    if role and (is_role or role.startswith("chief ")):
+        return role
+    if meant := _with_umlaut(word, generation, flags):
         return meant
     if not most or is_common_word(word) or is_token(word):
         return ""

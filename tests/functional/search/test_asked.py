@@ -99,6 +99,17 @@ def test_the_initials_of_a_role_find_who_has_it(tmp_path: Path) -> None:
     assert [result.path for result in as_typed.results] == ["notes/board.md"]
 
 
+def test_a_word_that_happens_to_be_the_initials_of_a_role_is_searched_for(tmp_path: Path) -> None:
+    files = {
+        "people/ada-lund.md": "---\nrole: Sales Engineering Architect\n---\n# Ada Lund\n",
+        "notes/ocean.md": "# Ocean\n\nThe level of the water is rising.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, files)) as base:
+        found = base.search("sea level rising")
+    assert found.results[0].path == "notes/ocean.md"
+    assert not any("searched for sales" in note for note in found.meta.notes)
+
+
 @pytest.mark.parametrize("query", ["notes by Ada Lund", "notes that Ada Lund wrote"])
 def test_what_someone_wrote_is_found_by_its_author(tmp_path: Path, query: str) -> None:
     files = {

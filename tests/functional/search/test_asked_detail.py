@@ -136,3 +136,15 @@ def test_control_characters_in_a_name_are_not_printed_with_the_reason(
     ran = kbx("--kb", base, "search", "members of Cellar", "--explain")
     assert "member of Evil" in ran.out
     assert "\x1b" not in ran.out
+
+
+def test_a_page_deleted_since_the_search_shows_no_property_of_another(tmp_path: Path) -> None:
+    ada, zed = "memory/people/ada.md", "memory/people/zed.md"
+    pages = {path: f"---\nrole: Role of {path}\n---\n# {path[14:17]}\n" for path in (ada, zed)}
+    base = index_vault(write_vault(tmp_path, pages))
+    with KnowledgeBase(base) as kb:
+        evidence = kb.retrieve("ada's role")
+        (base / ada).unlink()
+        kb.index()
+        (snippet,) = kb.snippets(evidence, [evidence.paths.index(ada)])
+    assert "role" not in snippet.text.lower()

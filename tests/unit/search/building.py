@@ -137,7 +137,8 @@ PINNED = ["person:e0", "person:e2", "person:e7", "person:e8", "person:e99"]
 
 @st.composite
 def some_topic(draw: st.DrawFn) -> Topic:
-    return Topic(draw(st.floats(0.05, 0.9)), draw(unit), draw(st.floats(0.05, 1.0)))
+    full, weight, power = draw(st.floats(0.05, 0.9)), draw(unit), draw(st.floats(0.05, 1.0))
+    return Topic(full, weight, power, is_common=draw(st.booleans()))
 
 
 @st.composite

@@ -56,3 +56,9 @@ def test_initials_stand_for_the_one_role_that_has_them() -> None:
     assert roles.spelled_out("ceo") == roles.spelled_out("ce") == "chief executive"
     assert roles.spelled_out("dpo") == "data protection officer"
     assert not any(map(roles.spelled_out, ("pm", "p", "co", "xyz")))
+
+
+def test_a_sentence_as_a_role_has_no_initials() -> None:
+    role = " ".join(f"{letter}{number}" for number in range(2000) for letter in "abcde")
+    entities = EntityColumn.of([Entity("person:a", "Ann Lee", "person", "", role=role)])
+    assert not RoleIndex(entities, make_names(entities, NO_STATE)).spelled_out("ab")

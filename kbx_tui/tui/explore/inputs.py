@@ -355,11 +355,9 @@ def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)
     name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
     cut = f"first {request.MAX_QUERY:,} characters" if mode.is_cut else ""
-    wordings = [
-        (name, cut, reason, meaning, time)[:kept]
-        for reason in (mode.reason, short)
-        for kept in (5, 4, 3)
-    ]
+    reasons = (mode.reason, short)
+    wordings = [(name, cut, reason, meaning, each) for each in (time, "") for reason in reasons]
+    wordings += [(name, cut, meaning), *((name, cut, reason) for reason in reasons)]
     wordings += [(name, cut), (name,), (mode.name,)]
     return tuple(" · ".join(filter(None, words)) for words in wordings)
 

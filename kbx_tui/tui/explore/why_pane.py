@@ -36,8 +36,11 @@ from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
+FEW_LINES = 14
+"""A pane with fewer lines shows only the formula and its sections, side by side."""
 REASON_LINES = 2
 RERANKER_BAR = 10
+TWO_COLUMNS = 64
 WHY = " why "
 MOST_WORDS = 4
 FEW_RESULTS = 3
@@ -68,6 +71,8 @@ class WhyPane(TextPane):
         pair = _wrapped(self.difference, width, "accent") if self.difference else []
         if self.screen.has_class("-small"):  # the result is not beside it
             pair = [*_wrapped(self.why.title, width, "strong"), *pair]
+        if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
+            return [*pair, *why_side_by_side(self.why, self.snippet, width)]
         above = [*pair, *([BLANK] if pair else [])]
         if self.screen.has_class("-narrow"):  # the line above it has the sentence
             after = len(_wrapped(why_sentence(self.why, self.snippet), width)) + 1
@@ -161,6 +166,22 @@ def why_lines(why: Why, snippet: Snippet | None, width: int, *, in_full: bool = 
     if snippet is not None and in_full:
         lines += [BLANK, *location_lines(snippet, width)]
     return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
+
+
+def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
+    left = formula_lines(why)
+    left_width = max(width_of(line) for line in left) + 3
+    if snippet is not None:
+        left += [BLANK, *location_lines(snippet, left_width - 2)]
+    right: list[Line] = []
+    for section in why.sections:
+        right += section_lines(section, width - left_width)
+    if why.reranking is not None:
+        right += reranking_lines(why.reranking, width - left_width)
+    return [
+        (*(cut := fit_line(line, left_width - 1)), Span(" " * (left_width - width_of(cut))), *rest)
+        for line, rest in zip_longest(left, right, fillvalue=BLANK)
+    ]
 
 
 def formula_lines(why: Why) -> list[Line]:

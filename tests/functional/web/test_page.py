@@ -74,7 +74,7 @@ async def test_the_page_in_a_browser(served: Running, tmp_path: Path) -> None:
         assert "q=what+did+the+platform" in await tab.evaluate("location.search")
         for name in SLIDERS:
             x, y = await place_of(tab, rf"{name}[^{KNOB}]*({KNOB})")
-            await tab.drag((x, y), (x - 100, y))
+            await tab.drag((x, y), (x - 50, y))
             value = rf"{name}[^.]*{KNOB}[^.]*\.[123]\d"  # .50 before
             await tab.until_text(value)
 

@@ -356,9 +356,14 @@ def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
     name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
     cut = f"first {request.MAX_QUERY:,} characters" if mode.is_cut else ""
     reasons = (mode.reason, short)
-    wordings = [(name, cut, reason, meaning, each) for each in (time, "") for reason in reasons]
-    wordings += [(name, cut, meaning), *((name, cut, reason) for reason in reasons)]
-    wordings += [(name, cut), (name,), (mode.name,)]
+    wordings = [
+        *((name, cut, reason, meaning, each) for each in (time, "") for reason in reasons),
+        (name, cut, meaning),
+        *((name, cut, reason) for reason in reasons),
+        (name, cut),
+        (name,),
+        (mode.name,),
+    ]
     return tuple(" · ".join(filter(None, words)) for words in wordings)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vobject.base import ContentLine, VObjectError, textLineToContentLine
+from vobject.base import ContentLine, ParseError, VObjectError, textLineToContentLine
 
 from kbx_tui.formatting import join_limited
 from kbx_tui.importing.imported_document import (
@@ -26,6 +26,7 @@ _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
 
 _EDGE = re.compile(r"\s*(?:[\w-]+\.)?(BEGIN|END):\s*VCARD\s*", re.IGNORECASE)
 _PROPERTY = re.compile(r"[\w-]+(?:\.[\w-]+)?(?:\([^)]*\))?[;:]")
+_ODD_PARAMETERS = re.compile(r"\A([\w.-]+);[^:]*")
 _ADDRESS = re.compile(r"(?:mailto:)?([^<>]*)|[^<>]*<([^<>]*)>", re.IGNORECASE)
 _CHARACTER = re.compile(r"\\(?P<escaped>.)|.", re.DOTALL)
 _USUAL_LABELS = frozenset({"Home", "Work", "Other", "Mobile", "HomePage", "Main", "School"})
@@ -46,6 +47,8 @@ _NOBODY = ("application", "company", "device", "location", "org")
 
 _KINDS = ("kind", "x-abshowas", "x-addressbookserver-kind")
 
+_RANK = re.compile(r"\d{1,3}")
+
 Properties = dict[str, list[ContentLine]]
 
 
@@ -54,7 +57,7 @@ def read_contacts(file: SourceFile) -> Imported:
     text = file.unfolded
     if "BEGIN:VCARD" not in text.upper():
         raise ValueError("it does not hold a VCARD")
-    documents: dict[str, ImportedDocument] = {}
+    by_uid: dict[str, dict[str, ImportedDocument]] = defaultdict(dict)
     problems = []
     cards, outside = _cards(text)
     if outside:
@@ -66,11 +69,13 @@ def read_contacts(file: SourceFile) -> Imported:
         except _UNREADABLE as error:
             problems.append(ImportProblem(file.path, f"card {number} cannot be read: {error}"))
             continue
-        if documents.get(contact.import_id, contact) != contact:  # two cards have one UID
-            other = content_id("\0".join(card).encode())
-            contact = replace(contact, import_id=f"{contact.import_id}#{other}")
-        documents[contact.import_id] = contact
-    return Imported(tuple(documents.values()), tuple(problems))
+        by_uid[contact.import_id][content_id(repr(contact).encode())] = contact
+    documents = (
+        contact if len(cards) == 1 else replace(contact, import_id=f"{uid}#{content}")
+        for uid, cards in by_uid.items()
+        for content, contact in cards.items()
+    )
+    return Imported(tuple(documents), tuple(problems))
 
 
 def _cards(text: str) -> tuple[list[list[str]], list[str]]:
@@ -78,29 +83,31 @@ def _cards(text: str) -> tuple[list[list[str]], list[str]]:
 
     A card lies in another one only as its AGENT; elsewhere, that one is not closed.
     """
-    cards: list[list[str]] = []
-    opened: list[list[str]] = []
+    cards: list[list[list[str]]] = []  # of the pieces of each line
+    opened: list[list[list[str]]] = []
     outside: list[str] = []
     for line in filter(str.strip, text.split("\n")):
         if edge := _EDGE.fullmatch(line):
             if edge[1].upper() == "END":
                 del opened[-1:]
                 continue
-            if opened and opened[-1][-1:] != ["AGENT:"]:
+            if opened and opened[-1][-1:] != [["AGENT:"]]:
                 opened.clear()
             opened.append([])
             cards.append(opened[-1])
             continue
-        lines = opened[-1] if opened else outside
         if not opened:
             outside.append(line.strip())
-        elif lines and lines[-1].endswith("=") and "QUOTED-PRINTABLE" in lines[-1].upper():
-            lines[-1] = lines[-1][:-1] + line
+            continue
+        lines = opened[-1]
+        pieces = lines[-1] if lines else [""]
+        if pieces[-1].endswith("=") and "QUOTED-PRINTABLE" in pieces[0].upper():
+            pieces[-1:] = [pieces[-1][:-1], line]
         elif lines and not _PROPERTY.match(line):
-            lines[-1] += f"\\n{line}"  # a line of text that a program forgot to escape
+            pieces.append(f"\\n{line}")  # a line of text that a program forgot to escape
         else:
-            lines.append(line)
-    return cards, outside
+            lines.append([line])
+    return [["".join(pieces) for pieces in card] for card in cards], outside
 
 
 def _contact(card: Sequence[str]) -> ImportedDocument:
@@ -129,7 +136,7 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
     if "group" in kinds:
         raise ValueError(f"{name} is a group")
     known = [email for email in emails if EMAIL.match(email)]
-    kept += [f"- Email: {text}" for text in emails if text not in known]
+    kept += [f"- Email: {text}" for text in emails if not EMAIL.match(text)]
     roles = [*_texts(found, "title"), *_texts(found, "role")]
     nicknames = [alias for line in found["nickname"] for alias in _parts(line.value, ",")]
     aliases = dict.fromkeys([*_texts(found, "fn")[1:], *nicknames])
@@ -170,6 +177,8 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
 def _content_line(text: str) -> ContentLine:
     try:
         return textLineToContentLine(text)
+    except ParseError:
+        return textLineToContentLine(_ODD_PARAMETERS.sub(r"\1", text))
     except UnicodeDecodeError:  # programs for Windows do not name their encoding
         if "CHARSET" in text.upper():
             raise
@@ -178,9 +187,9 @@ def _content_line(text: str) -> ContentLine:
 
 def _preference(line: ContentLine) -> int:
     """Return the rank of a value among those of its property, the preferred one first."""
-    ranks = line.params.get("PREF", [])
-    if ranks and ranks[0].isdigit():
-        return int(ranks[0])
+    rank = next(iter(line.params.get("PREF", [])), "")
+    if _RANK.fullmatch(rank):
+        return int(rank)
     types = (*line.params.get("TYPE", []), *line.singletonparams)
     return 0 if "PREF" in map(str.upper, types) else 101
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
-from kbx_tui.knowledge.decoding import decode
+from kbx_tui.knowledge.decoding import decode, encoding_of
 from kbx_tui.knowledge.records import Attendee
 
 DocumentKind = Literal["meeting", "note", "person"]
@@ -20,7 +20,7 @@ Format = Literal[
 ]  # fmt: skip
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-_FOLD = re.compile(rb"(?:\r\n?|\n)[ \t]")
+_FOLD = re.compile(rb"(?:\r{0,2}\n|\r)[ \t]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,10 @@ class SourceFile:
     @property
     def unfolded(self) -> str:
         """The text of a card or calendar, with folded lines joined: some end within a character."""
-        return replace(self, data=_FOLD.sub(b"", self.data)).text
+        _, encoding = encoding_of(self.data)
+        is_wide = encoding.startswith(("utf-16", "utf-32"))
+        data = self.text.encode() if is_wide else self.data
+        return replace(self, data=_FOLD.sub(b"", data)).text
 
 
 @dataclass(frozen=True, slots=True)

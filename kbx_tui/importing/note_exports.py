@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -75,11 +76,12 @@ def _blocks(text: str) -> dict[str, str]:
 
 def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
     lines = file.text.split("\n")
-    properties: dict[str, str] = {}
-    while lines and (match := _LOGSEQ_PROPERTY.match(lines[0].removeprefix("- "))):
-        key, value = match["key"].lower(), match["value"].strip()
-        properties[key] = f"{properties[key]}, {value}" if key in properties else value
-        lines = lines[1:]
+    matches = (_LOGSEQ_PROPERTY.match(line.removeprefix("- ")) for line in lines)
+    written = list(filter(None, takewhile(bool, matches)))
+    values: dict[str, list[str]] = defaultdict(list)
+    for match in written:
+        values[match["key"].lower()].append(match["value"].strip())
+    properties = {key: ", ".join(texts) for key, texts in values.items()}
     is_journal = "journals" in file.path.split("/")
     day = day_in(file.stem) if is_journal else ""
     name = unquote(file.stem).replace("___", "/").replace("%2F", "/")
@@ -87,7 +89,7 @@ def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
     folder, _, stem = title.rpartition("/")
     people = [value for key, value in properties.items() if key in _LOGSEQ_PEOPLE]
     names = [name for value in people for name in _names(value)]
-    body = "\n".join(_logseq_lines(lines, blocks)).strip("\n")
+    body = "\n".join(_logseq_lines(lines[len(written) :], blocks)).strip("\n")
     return _note(
         f"logseq:{'journals' if is_journal else 'pages'}/{file.stem}",
         title,

@@ -22,7 +22,7 @@ from kbx_tui.importing.imported_document import (
     SourceFile,
     content_id,
 )
-from kbx_tui.knowledge.dates import day_in, iso_date
+from kbx_tui.knowledge.dates import day_in, iso_date, only_day
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.records import Attendee
 from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN, is_capitalised
@@ -264,9 +264,7 @@ _FATHOM_TURN = re.compile(
 _SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
 
 _CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d\d)\s?(?P<half>[ap]m)?\b", re.IGNORECASE)
-_MOST_WORDS = 9
-"""Words of a line of day, time and length, such as `Fri, Mar 13, 2026 10:02 AM • 12 min`."""
-_LENGTH = re.compile(r"•\s*(\d[\w: ]*)")
+_LENGTH = re.compile(r"\s*•\s*(\d[\w: ]*)")
 _HEADINGS = ("SUMMARY KEYWORDS", "SPEAKERS", "KEYWORDS")
 
 
@@ -293,7 +291,8 @@ def otter_turns(lines: Sequence[str]) -> dict[int, str]:
 
 def _turns_without_times(lines: Sequence[str]) -> dict[int, str]:
     """Return the speakers listed at the top of a text, by the lines that hold their name alone."""
-    (names, _), _ = _listed(lines)
+    (listed, _), _ = _listed(lines)
+    names = frozenset(listed)
     return {
         number: line.strip()
         for number, line in enumerate(lines)
@@ -363,16 +362,17 @@ def read_otter(file: SourceFile) -> ImportedDocument:
     if not turns:
         raise ValueError("it has no lines with a speaker and a time, such as `Alice Chen  0:12`")
     (listed, keywords), rest = _listed(before)
-    dated = next((line for line in rest if day_in(line)), "")
-    title = rest[0] if rest and rest[0] != dated else ""
-    is_text = len(dated.split()) > _MOST_WORDS
+    dated = [line for line in rest if day_in(line)]
+    only_dates = [line for line in dated if only_day(_LENGTH.sub("", line))]
+    when = next(iter(only_dates or dated), "")
+    title = next((line for line in rest[:1] if line not in only_dates[:1]), "")
     names = {who.name for who in speakers(turns)}
     fields: dict[str, Any] = {}
-    if started := _CLOCK.search(dated.partition("•")[0]):
+    if started := _CLOCK.search(when.partition("•")[0]):
         hour, half = int(started["hour"]), (started["half"] or "").upper()
         hour = hour % 12 + 12 * (half == "PM") if half else hour
         fields["time"] = f"{hour:02}:{started['minute']}"
-    if lasted := _LENGTH.search(dated):
+    if lasted := _LENGTH.search(when):
         fields["duration"] = lasted[1]
     if keywords:
         fields["keywords"] = keywords
@@ -381,10 +381,10 @@ def read_otter(file: SourceFile) -> ImportedDocument:
         file,
         turns,
         title=title,
-        date=day_in(dated),
+        date=day_in(when),
         attendees=(*(Attendee(name) for name in listed if name not in names), *speakers(turns)),
         fields=fields,
-        head=[line for line in rest if line != title and (line != dated or is_text)],
+        head=[line for line in rest if line not in (title, *only_dates[:1])],
     )
 
 

@@ -127,6 +127,8 @@ _DATE_LINE = re.compile(
 _BESIDE_DAY = re.compile(
     r"\A(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:lune|marte|mercole|giove|vener)di|sabato"
     r"|domenica|(?:segunda|terca|quarta|quinta|sexta)(?:-feira)?|sabado|domingo)(?:, ?| )"
+    r"|\A(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim"
+    r"|mie|jue|vie|sab|dom|gio|seg|ter|qua|qui|sex)\.?, ?"
     r"|(?:t|,? (?:at |alle |ore |as )?)\d{1,2}(?:[:h.]\d\d){1,2}(?:\.\d+)? ?"
     r"(?:z|h|[ap]m|[+-]\d\d:?\d\d)?\Z"
 )
@@ -210,14 +212,14 @@ def whole_day(text: str) -> str:
     return next((_iso_of(match) for match in matches if match), "")
 
 
-def _only_day(text: str) -> str:
+def only_day(text: str) -> str:
     """Return the day that a text is, perhaps with its weekday and a time, and nothing else."""
     return whole_day(_BESIDE_DAY.sub("", _folded(text.strip(" |*_"))))
 
 
 def _date_in_values(values: Mapping[str, Any], keys: Iterable[str]) -> str:
     found = (
-        _date_in_value(values[key], _only_day if key in _DOUBTFUL_KEYS else _date_in_text)
+        _date_in_value(values[key], only_day if key in _DOUBTFUL_KEYS else _date_in_text)
         for key in keys
         if key in values
     )
@@ -303,7 +305,7 @@ def _day_at_top(body: str) -> str:
     for match in _DATE_LINE.finditer(body, 0, end_of_top(body)):
         value = match["value"]
         is_doubtful = match["key"].lower() in _DOUBTFUL_KEYS
-        if iso := _only_day(value) if is_doubtful else iso_date(value) or day_in(value):
+        if iso := only_day(value) if is_doubtful else iso_date(value) or day_in(value):
             return iso
     return day_in(heading_of(body, "heading", only_top=True))
 

@@ -18,7 +18,14 @@ from kbx_tui.knowledge.fact_line import (
 )
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.markdown import Heading, ListItem, outline, read_as_markdown
+from kbx_tui.knowledge.markdown import (
+    MAX_LINES,
+    Heading,
+    ListItem,
+    headings,
+    outline,
+    read_as_markdown,
+)
 from kbx_tui.knowledge.records import Document, Fact, FactKind
 from kbx_tui.knowledge.redaction import is_page_redacted, redacted_lines
 
@@ -28,7 +35,7 @@ _SECTIONS: dict[str, FactKind] = {
     "open items": "open_item",
 }
 _MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
-_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
+_ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _TASK = re.compile(r"\[[ xX]\](?:\s|$)")
 DEFAULT_CONFIDENCE = 0.7
 ID_LIMIT = 2**53
@@ -196,8 +203,12 @@ def _section_items(body: str) -> Iterator[tuple[FactKind, ListItem, str]]:
 
 def _top_items(body: str) -> Sequence[ListItem]:
     """Return the list items above all headings, or between the title and the next heading."""
-    if not _ITEM.search(body):
+    text = f"\n{body}"
+    if not (first := _ITEM.search(text)):
         return ()
+    ends = (h.line for n, h in enumerate(headings(body)) if n or h.level > 1 or _kind(h))
+    if text.count("\n", 0, first.start()) > next(ends, MAX_LINES):
+        return ()  # most pages need not be parsed
     blocks = outline(body)
     lines = [item.line for item in blocks.items]
     for number, heading in enumerate(blocks.headings):

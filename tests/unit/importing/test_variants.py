@@ -146,6 +146,33 @@ def test_the_head_of_a_text_of_otter_is_read_and_keeps_its_lines() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("head", "title", "fields", "body"),
+    [
+        ("Weekly Sync 2026-03-17", "Weekly Sync 2026-03-17", {}, ""),
+        ("Sync 2026-03-17\nTue, Mar 17, 2026 9:00AM • 32:10", "Sync 2026-03-17",
+         {"time": "09:00", "duration": "32:10"}, ""),
+        ("Tuesday, March 17, 2026 at 9:00 PM", "talk", {"time": "21:00"}, ""),
+        ("Sync\nTaken by Ida on 2026-03-17", "Sync", {}, "Taken by Ida on 2026-03-17\n\n"),
+    ],
+    ids=["title", "title and day", "day", "text"],
+)  # fmt: skip
+def test_only_a_line_of_day_time_and_length_leaves_the_head(
+    head: str, title: str, fields: dict[str, str], body: str
+) -> None:
+    page = one("talk_otter_ai.txt", f"{head}\n\nRosa Diaz  0:04\nWe sail.\n", "otter")
+    assert (page.title, page.date, page.fields) == (title, "2026-03-17", fields)
+    assert page.body == f"{body}**Rosa Diaz:** We sail.\n"
+
+
+def test_many_speakers_without_times_are_read_in_linear_time() -> None:
+    listed = [f"Ann B{number}" for number in range(8_000)]
+    text = f"SPEAKERS\n{', '.join(listed)}\n\n" + "\n".join(f"{name}\nHi.\n" for name in listed)
+    start = time.process_time()
+    assert names(one("talk.txt", text, "otter")) == listed
+    assert time.process_time() - start < 1
+
+
 @pytest.mark.parametrize("turn", ["[{0}] {1}", "{0} ({1}):", "{0} [{1}]", "[{0}]  {1}"])
 def test_names_or_times_of_turns_may_be_in_brackets(turn: str) -> None:
     lines = [turn.format("Rosa Diaz", "00:00:04"), "We sail at (10:30)", ""]
@@ -419,12 +446,45 @@ def test_each_card_has_its_own_lines() -> None:
     ]
 
 
-def test_a_line_may_be_folded_within_a_character() -> None:
-    card = "BEGIN:VCARD\r\nFN:Zoë Ångström\r\nNOTE:voilà\r\nEND:VCARD\r\n".encode()
-    folded = card.replace("ë".encode(), b"\xc3\r\n \xab")
-    (found,) = read_documents([SourceFile("c.vcf", folded)], None).documents
+_FOLDED = "BEGIN:VCARD\r\nFN:Zoë Ångström\r\nNOTE:voi\r\n là\r\nEND:VCARD\r\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        _FOLDED.encode().replace("ë".encode(), b"\xc3\r\n \xab"),
+        _FOLDED.encode("utf-16"),
+        _FOLDED.encode("utf-16-be"),
+        _FOLDED.replace("\r", "\r\r").encode(),
+    ],
+    ids=["within a character", "utf-16", "utf-16 without a mark", "line ends converted twice"],
+)
+def test_folded_lines_are_joined(data: bytes) -> None:
+    (found,) = read_documents([SourceFile("c.vcf", data)], None).documents
     assert isinstance(found, ImportedDocument)
     assert (found.title, found.body) == ("Zoë Ångström", "voilà\n")
+
+
+@pytest.mark.parametrize("rank", ["²", "", "-1", '"', "x,y", pytest.param("1" * 5000, id="long")])
+def test_an_odd_rank_loses_no_card(rank: str) -> None:
+    page = card(f"FN;PREF={rank}:Ida Holm\nEMAIL;PREF={rank}:i@a.example")
+    assert (page.title, page.fields) == ("Ida Holm", {"email": "i@a.example"})
+
+
+def test_ids_of_cards_that_share_one_do_not_depend_on_their_order() -> None:
+    cards = [f"BEGIN:VCARD\nUID:7\nFN:{name}\nEND:VCARD\n" for name in ("Bo", "Rosa", "Bo")]
+    one_way, other_way = (imported("c.vcf", "".join(each)) for each in (cards, cards[1:]))
+    assert set(one_way.documents) == set(other_way.documents)
+    assert len(one_way.documents) == 2
+
+
+def test_many_lines_of_one_value_are_read_in_linear_time() -> None:
+    lines = ("x" * 75 + "=\n") * 20_000
+    text = f"BEGIN:VCARD\nNOTE;ENCODING=QUOTED-PRINTABLE:{lines}\nEND:VCARD\n"
+    start = time.process_time()
+    (problem,) = imported("c.vcf", text).problems
+    assert time.process_time() - start < 1
+    assert problem.reason == "card 1 cannot be read: it has no name"
 
 
 def test_an_organisation_is_a_note_and_a_group_is_named() -> None:

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.fact_sections import fact_id, read_facts
-from kbx_tui.knowledge.markdown import headings
+from kbx_tui.knowledge.markdown import _outline, headings
 from kbx_tui.knowledge.records import Fact
 from tests.unit.knowledge.building import PERSON, markdown_bodies, page
 
@@ -65,7 +65,14 @@ def test_top_of_a_page_holds_facts_and_tasks_but_no_links_to_other_pages() -> No
     assert texts("## Talks\n- no\n") == texts("# Maria\n## Talks\n- no\n") == []
     assert texts("- yes\n\n# Talks\n- no\n") == ["yes"]
     assert texts("# Maria\n# Talks\n- no\n") == []
+    assert texts("```\n- no\n```\n# Maria\n- yes\n## Talks\n") == ["yes"]
     assert texts("# Maria\n\n# Facts\n- once\n") == texts("# Facts\n- once\n") == ["once"]
+
+
+def test_a_page_whose_items_are_all_in_other_sections_is_not_parsed() -> None:
+    before = _outline.cache_info().misses
+    assert texts("# Maria\n\nBakes.\n\n## Talks\n- no\n") == []
+    assert _outline.cache_info().misses == before
 
 
 def test_dated_open_item_stays_an_open_item() -> None:

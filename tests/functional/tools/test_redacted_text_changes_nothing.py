@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.tools.dispatch import Answer, answer_call
 from kbx_tui.tools.mcp_server import list_page, read_resource
 from kbx_tui.tools.methods import METHODS
 from tests.functional.tools.planted import PAGES, SECRETS, text_of
-from tests.functional.tools.test_planted_secrets import calls
+from tests.functional.tools.test_planted_secrets import calls, share_page
 from tests.functional.vaults import index_vault
 
 SECRET = re.compile(r"zq\w+", re.IGNORECASE)
@@ -166,6 +167,8 @@ def test_what_the_app_completes_and_explains_tells_nothing(
             yield kb.documents.complete_query(f"lighthouse {word[:4]}")
             yield kb.documents.complete_path(word[:4]), kb.documents.find(word[:4])
             yield kb.entities.find(word[:4])
+        for word in GUESSES[::20]:
+            yield share_page(SearchRequest(f"lighthouse {word}", limit=50), kb)
         for page in ("memory/people/vera-kane.md", "memory/notes/tags.md"):
             yield kb.related(page), kb.why_not("zqfact of the lighthouse", page, 1)
 

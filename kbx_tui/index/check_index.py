@@ -32,7 +32,7 @@ from kbx_tui.index.tables import (
     text_hash,
 )
 from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.stored_vectors import are_unit, vectors_file
+from kbx_tui.index.vectors.stored_vectors import are_unit, read_coverage, vectors_file
 from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.knowledge.redaction import NEAR_MARK
@@ -182,7 +182,9 @@ def _check_derived_files(store: Store, check: IndexCheck) -> None:
             continue
         elif is_there:
             check.add(name, "is of another version", INDEX)
-        elif not name.endswith("-new.bin"):
+        elif name.endswith("-new.bin") or (name in needed_from and read_coverage(store).missing):
+            continue  # files of vectors are written once no text lacks one
+        else:
             check.add(name, "is missing; searches take longer", INDEX)
 
 

@@ -369,6 +369,12 @@ def _add_vectors(
         )
     if only is None and (embedded or source) and finished:
         _compact_vectors(store, embedder, refresh=True)
+    elif (
+        finished
+        and not (Path(store.uri) / "vectors.bin").exists()
+        and store.count("chunks") >= store.count("documents")  # else some have none: quickly seen
+    ):
+        refresh_vectors_file(store, model=embedder.model, dimension=embedder.dimension)
     note_state(store)
     return embedded
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import CommandLine
+from tests.contract.test_help import ALL
 
 ALICE = "memory/people/alice-chen.md"
 DOORS = {
@@ -56,3 +57,16 @@ def test_judgments_and_topics_need_two_files(kbx: CommandLine, base: Path) -> No
     ran = kbx("judgments", "export", "one.qrels", "--topics", "./one.qrels")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert not (base / "one.qrels").exists()
+
+
+def test_every_parameter_that_names_a_file_is_tried_above_or_only_read() -> None:
+    """An exported folder must be new, and drafts to check are only read."""
+    named = {
+        f"{name} {parameter.name}"
+        for name, command in ALL.items()
+        for parameter in command.params
+        if "FILE" in (parameter.metavar or "") or "FOLDER" in (parameter.metavar or "")
+    }
+    written = {"search html", "judgments export file", "judgments export topics", "eval save"}
+    read = {"eval compare", "judgments import file", "judgments import topics", "import sources"}
+    assert named == written | read | {"dedup file", "export folder"}

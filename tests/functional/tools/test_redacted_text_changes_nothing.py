@@ -4,19 +4,23 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import chain, product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.tools.dispatch import answer_call
+from kbx_tui.search.request import SearchRequest
+from kbx_tui.tools.dispatch import Answer, answer_call
 from kbx_tui.tools.mcp_server import list_page, read_resource
 from kbx_tui.tools.methods import METHODS
 from tests.functional.tools.planted import PAGES, SECRETS, text_of
-from tests.functional.tools.test_planted_secrets import calls
+from tests.functional.tools.test_planted_secrets import calls, share_page
+from tests.functional.vaults import index_vault
 
 SECRET = re.compile(r"zq\w+", re.IGNORECASE)
 TIME = re.compile(r"\w+_ms'?[=:] ?[\d.]+|\w+=datetime[^)]+\)| at 0x\w+")
+PROPOSAL = re.compile(r"proposal:\w{12}")  # a random number
 PUBLIC_WORDS = ("lighthouse", "ledger", "keeper", "lamp", "oil", "rope", "vera", "kane", "boat")
 """Words of the public text, some of which stand in the redacted text of the second base."""
 GUESSES = (*SECRETS, *PUBLIC_WORDS, *(f"fjord{number}" for number in range(len(SECRETS))))
@@ -56,21 +60,33 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[KnowledgeB
 
 
 def answers_differ(
-    bases: tuple[KnowledgeBase, ...], asked: Iterator[tuple[str, dict[str, Any]]]
+    bases: tuple[KnowledgeBase, ...],
+    asked: Iterator[tuple[str, dict[str, Any]]],
+    proposer: str | None = None,
 ) -> list[tuple[str, dict[str, Any]]]:
     """Return the calls that the bases answer differently; each answer has its declared form."""
     method_of = {method.tool: method for method in METHODS.values()}
     different = []
     for tool, arguments in asked:
         one, other = (
-            answer_call(lambda kb=kb: kb, tool, arguments, allow_writes=True)  # type: ignore[misc]
+            answer_call(
+                lambda kb=kb: kb,  # type: ignore[misc]
+                tool,
+                arguments,
+                allow_writes=True,
+                proposer=proposer,
+            )
             for kb in bases
         )
         if one.failure is None:
             method_of[tool].answer.model_validate_json(json.dumps(one.json))
-        if json.dumps(untimed(one.json)) != json.dumps(untimed(other.json)):
+        if said(one) != said(other):
             different.append((tool, arguments))
     return different
+
+
+def said(answer: Answer) -> str:
+    return PROPOSAL.sub("", json.dumps(untimed(answer.json)))
 
 
 def untimed(value: Any) -> Any:
@@ -90,6 +106,10 @@ def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "kb_search", {"query": query, "top_k": 10}
         yield "kb_experts", {"topic": query}
         yield "kbx_memory_similar", {"text": query, "threshold": 0.0, "chunks": True}
+    for key in ("role", "codename", "team", "email", "manager", "plan", "tasks", "open items"):
+        for query in (f"Vera Sand's {key}", f"what is the {key} of Vera Kane", f"{key} for Vera"):
+            yield "kb_search", {"query": query, "top_k": 10}
+            yield "kbx_search", {"query": query, "explain": True}
     for word in GUESSES:
         yield "kbx_search", {"query": word, "explain": True, "sort": "date", "parent": "max"}
         yield "kbx_search", {"query": f"key lies in {word}", "preset": "seed", "limit": 3}
@@ -102,6 +122,8 @@ def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "kbx_search", {"query": "lighthouse", "path": f"memory/**/*{word}*", "fast": True}
         yield "kbx_search", {"query": "lighthouse", "pin": [f"{word} Sand"]}
         yield "kbx_search", {"query": "lighthouse", "said": [f"{word} Kane"], "mute": [word]}
+        for query in (f"Vera Sand's {word}", f"who reports to {word} Kane", f"members of {word}"):
+            yield "kbx_search", {"query": query, "explain": True, "fast": True, "limit": 4}
         yield "kb_experts", {"topic": f"lighthouse {word}", "weight": "relevance"}
         yield "kbx_list", {"text": word}
         yield "kbx_list", {"text": "lighthouse", "path": f"memory/**/*{word}*"}
@@ -140,10 +162,13 @@ def test_what_the_app_completes_and_explains_tells_nothing(
             yield kb.context(tokens)
         for name in ("Vera Sand", "Vera Kane"):
             yield kb.entities.timeline(name), kb.entities.timeline(name, as_of="2026-01-04")
+        yield from map(kb.entities.stale, (0, 1, 10_000))
         for word in GUESSES:
             yield kb.documents.complete_query(f"lighthouse {word[:4]}")
             yield kb.documents.complete_path(word[:4]), kb.documents.find(word[:4])
             yield kb.entities.find(word[:4])
+        for word in GUESSES[::20]:
+            yield share_page(SearchRequest(f"lighthouse {word}", limit=50), kb)
         for page in ("memory/people/vera-kane.md", "memory/notes/tags.md"):
             yield kb.related(page), kb.why_not("zqfact of the lighthouse", page, 1)
 
@@ -157,6 +182,53 @@ def test_resources_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:
     assert one == other
     for uri in (resource["uri"] for resource in one[0]):
         assert read_resource(bases[0], uri) == read_resource(bases[1], uri)
+
+
+def test_what_is_proposed_and_its_answers_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:
+    fact_ids = [fact.fact_id for fact in bases[0].public.entities.facts()]
+
+    def proposals() -> Iterator[tuple[str, dict[str, Any]]]:
+        for word in GUESSES[::5]:
+            text = f"Lighthouse key lies in {word}"
+            yield "kbx_memory_add", {"text": text, "entity": "Vera Sand"}
+            yield "kbx_memory_add", {"text": text, "entity": f"{word} Kane"}
+        for number, fact_id in enumerate(fact_ids):
+            changed = {"fact_id": fact_id, "text": f"Lighthouse oil of {GUESSES[number]}"}
+            yield "kbx_memory_supersede", changed
+            yield "kbx_memory_edit_fact", changed
+            yield "kbx_memory_delete_fact", {"fact_id": fact_id}
+
+    assert answers_differ(bases, proposals(), "agent") == []
+    waiting, others = ([each.draft for each in kb.drafts.proposals()] for kb in bases)
+    assert len(waiting) == len(others) > len(fact_ids)
+    for drafts in zip(waiting, others, strict=True):
+        one, other = (
+            answer_call(lambda kb=kb: kb, "kb_get", {"id": f"proposal:{draft.id}"})  # type: ignore[misc]
+            for kb, draft in zip(bases, drafts, strict=True)
+        )
+        assert said(one) == said(other)
+
+
+def test_how_near_pages_are_is_measured_by_public_pages(tmp_path: Path) -> None:
+    """Where there are many, they are compared with the usual page, which must be public too."""
+    found, scores = list[list[str]](), list[dict[str, float]]()
+    for name, hidden in (("one", "tide tables of the harbour"), ("other", "a recipe for soup")):
+        files = {
+            f"memory/notes/n{number}.md": f"# Note {number}\n\nThe harbour, {topic}.\n"
+            for number, topic in enumerate(("tide", "rope", "net", "quay", "gull", "fog") * 3)
+        } | {
+            f"memory/notes/h{number}.md": f"# {hidden} {number}\n#redacted\n\n{hidden}\n"
+            for number in range(30)
+        }
+        files["memory/notes/part.md"] = f"# Part\n\nThe harbour.\n\n{hidden} #redacted\n"
+        with KnowledgeBase(index_vault(tmp_path / name, files)) as kb:
+            ids = ("memory/notes/n1.md", "memory/notes/part.md")
+            asked = [{"id": each, "limit": 50} for each in ids]
+            found.append([said(answer_call(lambda: kb, "kbx_related", each)) for each in asked])
+            related = kb.related(ids[0], limit=50).related
+            scores.append({each.path: each.score for each in related if "/n" in each.path})
+    assert found[0] == found[1]
+    assert scores[0] != scores[1], "what is usual differs for the owner"
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from kbx_tui.tui.shell.questions import ConfirmIndexing
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.rows_view import ChoiceList
 from kbx_tui.tui.widgets.status_line import StatusLine
+from tests.command_line import CommandLine
 from tests.functional.tui.driving import (
     NARROW,
     QUESTION,
@@ -263,6 +264,19 @@ async def test_files_with_problems_are_shown_with_line_and_reason(demo_copy: Pat
         await driver.until(lambda: "index" in driver.watched.calls)
         await open_index(driver)
         await driver.until_shown(FileList, "1 problem", "memory/notes/odd.md:", "not valid YAML")
+
+
+async def test_what_only_looks_like_a_redaction_mark_is_shown_there_and_by_check(
+    demo_copy: Path, kbx: CommandLine
+) -> None:
+    near = "looks like a redaction mark, but is not one: - the key #redacetd"
+    (demo_copy / "memory/notes/near.md").write_text("# Near\n\n- the key #redacetd\n")
+    async with running(demo_copy, WIDE) as driver:
+        await driver.until(lambda: "index" in driver.watched.calls)
+        await open_index(driver)
+        await driver.until_shown(FileList, "1 problem", "memory/notes/near.md:3", near)
+    ran = kbx("--kb", demo_copy, "check")
+    assert (ran.code, f"memory/notes/near.md:3: {near}\n" in ran.out) == (0, True)
 
 
 async def test_a_narrow_terminal_shows_the_state_of_the_index_first(demo: Path) -> None:

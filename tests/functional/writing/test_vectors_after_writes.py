@@ -10,6 +10,7 @@ import pytest
 from kbx_tui import EmbeddingError, KnowledgeBase
 from kbx_tui.embedding.local import LocalEmbedder
 from tests.command_line import CommandLine
+from tests.functional.vaults import write_vault
 from tests.trusting import configure_trusted
 
 FACT = "Keeps the porcelain ledger in the attic"
@@ -168,3 +169,18 @@ def test_a_fast_index_of_plain_notes_has_no_meaning_yet(
         assert assert_all_agree_on_the_share(kb) == share
         kb.index()
         assert assert_all_agree_on_the_share(kb) == 1.0
+
+
+@pytest.mark.parametrize("others", [{}, {"memory/notes/lunch.md": "# Lunch\n\nSoup.\n"}], ids=len)
+def test_a_write_after_a_fast_run_leaves_an_index_that_check_calls_sound(
+    tmp_path: Path, others: dict[str, str]
+) -> None:
+    with KnowledgeBase(write_vault(tmp_path, {PAGE: "# Alice Chen\n", **others})) as kb:
+        kb.index(fast=True)
+        kb.memory_add(FACT, entity="Alice Chen")
+        assert kb.check().faults == ()
+        kb.index()
+        file = tmp_path / ".kbx/index/vectors.bin"
+        file.unlink()
+        (fault,) = kb.check().faults
+        assert fault.what == "is missing; searches take longer"

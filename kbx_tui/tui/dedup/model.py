@@ -285,18 +285,17 @@ class ReviewModel:
 
     def check_typed(self, text: str, draft: Draft | None = None) -> None:
         """Check a text: a new draft, or the new text of `draft`, merged if that says so."""
-        choice = draft.choice if draft is not None else None
         if draft is None:
             draft = new_draft(text.strip())
-        elif choice is None:
+        elif draft.choice is None:
             draft = replace(draft, text=text.strip())
         else:
-            draft = replace(draft, choice=replace(choice, text=text.strip()))
-        self._checking_typed.start(self._check_typed(draft, is_empty=not text.strip()))
+            draft = replace(draft, choice=replace(draft.choice, text=text.strip()))
+        self._checking_typed.start(self._check_typed(draft))
 
-    async def _check_typed(self, draft: Draft, *, is_empty: bool) -> None:
+    async def _check_typed(self, draft: Draft) -> None:
         await asyncio.sleep(TYPING_PAUSE)
-        if is_empty:
+        if not draft.text:
             self.post(rows.TypedTextChecked())
             return
 

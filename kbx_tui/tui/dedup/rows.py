@@ -175,8 +175,6 @@ class KnownRow:
     decides: bool
     place: str
     """`people/alice-chen.md:14`, or `draft 3 of this batch`."""
-    details: str
-    """What the score is made from: `vectors .75, words in common .41`."""
     why: str
     """What decides: `same “reports to”, other name: Dana → Daniel`; empty for equal texts."""
     difference: Difference
@@ -229,8 +227,6 @@ def known_rows(
             decides=decides,
             is_first=is_first,
             place=place,
-            details=f"vectors {format_score(pair.cosine)},"
-            f" words in common {format_score(pair.signals.tokens)}",
             why=why,
             difference=difference(safe_line(check.text), safe_line(text), pair.conflicts),
         )
@@ -366,7 +362,7 @@ def draft_words(draft: DraftRow) -> Meanings:
 
 
 def known_words(known: KnownRow) -> Meanings:
-    score = f"How likely both say the same, 0 to 1, by {known.details}."
+    score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
     here = f" Here: {RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
     why = "What decided: of a contradiction, what the known fact says → what the draft says."

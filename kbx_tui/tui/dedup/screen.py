@@ -178,10 +178,9 @@ class Dedup(ModeScreen):
     # What the user does in the panes.
 
     @on(RowsView.Moved, "DraftList")
-    def show_highlighted(self, event: RowsView.Moved) -> None:
-        is_there = self.draft is not None and self.draft.id == event.row.id
-        if self.draft is not None and is_there and not self.is_typing_draft:
-            self._show_draft(self.draft)  # else the cursor moved on
+    def show_highlighted(self) -> None:
+        if not self.is_typing_draft:
+            self._compare_draft()
 
     @on(RowsView.Opened, "DraftList")
     def change_draft(self, event: RowsView.Opened) -> None:

@@ -613,7 +613,7 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         await review.until(review.says("there is no draft: / types one"))
         await review.paste("# Alice Chen\nSpeaks Catalan\nPrefers email over Slack\n")
         await review.press("a")
-        await review.driver.until_shown(ConfirmText, "create 1 in 1 page", "1 draft without")
+        await review.driver.until_shown(ConfirmText, "create 1 in 1 page", "1 draft left")
         await review.press("escape")
         await review.until(lambda: len(review.rows) == 2)
         assert "Speaks Catalan" not in (demo_copy / ALICE).read_text(encoding="utf-8")

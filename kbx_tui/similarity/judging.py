@@ -426,7 +426,7 @@ def _why_conflict(conflict: Conflict, start: str) -> str:
         "unit": "other unit", "date": "other date", "name": "other name", "value": "other value",
     }[conflict.kind]  # fmt: skip
     attribute = start.strip(" :-–—")
-    return f"same *{attribute}*, {what}: {change}" if attribute else f"{what}: {change}"
+    return f"same “{attribute}”, {what}: {change}" if attribute else f"{what}: {change}"
 
 
 def _quoted(words: Sequence[str]) -> str:

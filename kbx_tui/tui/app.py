@@ -313,7 +313,7 @@ class KbxApp(TerminalApp):
         if message.query and self.explore is not None:
             self.explore.show_query(message.query)
         if message.path and self.explore is not None:
-            self.explore.reader.open_document(message.path, focus=True)
+            self.explore.reader.open_document(message.path, line=message.line, focus=True)
 
     # The status line of the current mode.
 

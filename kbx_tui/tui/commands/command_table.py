@@ -337,7 +337,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("draft_line", "draft_line.example", "up", "take_example", "example",
             "put the example into the empty line"),
     Command("draft_line", "draft_line.down", "down", "screen.leave_field", "drafts",
-            "go to the drafts"),
+            "go to the drafts", bar=True),
 
     Command("drafts", "drafts.rewrite", "enter", "open", "change",
             "change the text of the draft", bar=True),
@@ -391,11 +391,13 @@ COMMANDS: tuple[Command, ...] = (
             "threshold", "raise the threshold: only very similar facts count as the same"),
     Command("review", "review.back", "escape", "back", "back", "back to the drafts"),
 
-    Command("topic", "topic.leave", "escape,down,enter", "screen.leave_field", "commands",
-            "go to the experts; letters are then commands", bar=True),
+    Command("topic", "topic.down", "down,enter", "screen.leave_field", "experts",
+            "go to the experts", bar=True),
+    Command("topic", "topic.leave", "escape", "screen.leave_field", "commands",
+            "leave the line; letters are then commands", bar=True),
 
-    Command("expert_list", "expert.open", "enter", "open", "claims",
-            "show or hide the claims behind the score", bar=True),
+    Command("expert_list", "expert.open", "enter", "open", "open",
+            "show or hide the claims behind the score; read a claim in its document", bar=True),
     Command("expert_list", "expert.up", "up", "move_or_leave", "up",
             "move up; from the first expert, to the topic"),
 

@@ -178,6 +178,9 @@ class ReviewModel:
         self.post(rows.ScanEnded(len(checks), ids, kept, has_kept))
 
     def drop(self, draft_id: str) -> None:
+        if (dropped := self.draft(draft_id)) is not None:
+            key = self._host.key_of("review.undo")
+            self._host.show_notice(f"dropped {rows.named([dropped])}; {key} brings it back")
         self._change(draft for draft in self.drafts if draft.id != draft_id)
         self._save_and_check()  # other drafts may have repeated it
 
@@ -280,8 +283,15 @@ class ReviewModel:
             for draft in self.drafts
         )
 
-    def check_typed(self, text: str) -> None:
-        self._checking_typed.start(self._check_typed(new_draft(text.strip())))
+    def check_typed(self, text: str, draft: Draft | None = None) -> None:
+        """Check a text: a new draft, or the new text of `draft`, merged if that says so."""
+        if draft is None:
+            draft = new_draft(text.strip())
+        elif draft.choice is None:
+            draft = replace(draft, text=text.strip())
+        else:
+            draft = replace(draft, choice=replace(draft.choice, text=text.strip()))
+        self._checking_typed.start(self._check_typed(draft))
 
     async def _check_typed(self, draft: Draft) -> None:
         await asyncio.sleep(TYPING_PAUSE)
@@ -292,9 +302,11 @@ class ReviewModel:
         def check(engine: KnowledgeBase) -> rows.TypedTextChecked:
             from kbx_tui.drafting.deciding import decide  # loaded by the check
 
-            checked = engine.drafts.check([draft])[0]
+            checked = self._checks.get(draft.id) if draft.choice is not None else None
+            checked = checked or engine.drafts.check([draft])[0]
             verdict = decide(checked, self._threshold)
-            plan = engine.drafts.plan([replace(checked.draft, choice=verdict.proposal)])
+            choice = draft.choice or verdict.proposal
+            plan = engine.drafts.plan([replace(checked.draft, choice=choice)])
             known = rows.known_rows(checked, [], self._threshold)
             return rows.TypedTextChecked(known, rows.plan_lines(plan), safe_line(verdict.reason))
 

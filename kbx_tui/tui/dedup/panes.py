@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from textual import events, getters
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
@@ -34,6 +35,7 @@ from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, title
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
+    from kbx_tui.drafting.drafts import Draft
     from kbx_tui.drafting.texts import Piece
 
 
@@ -67,6 +69,8 @@ class DraftLine(PathInput):
     """A fact that a key puts into the empty line; empty if the base names nobody."""
     _key = asked_about = ""
     """The name of a file that was typed as a draft, which the user has been asked about."""
+    draft: Draft | None = None
+    """The draft that a new text is typed for, decided as a merge if its merged text is."""
 
     def __init__(self, add: Callable[[str], object]) -> None:
         super().__init__(PLACEHOLDER, select_on_focus=False)
@@ -89,8 +93,9 @@ class DraftLine(PathInput):
         take: Callable[[str], object] | None = None,
         text: str = "",
         complete: CompletePath | None = None,
+        draft: Draft | None = None,
     ) -> None:
-        self.use, self._take = use, take or self._add
+        self.use, self._take, self.draft = use, take or self._add, draft
         keymap = self.app.keymap
         names = ("take", "leave", "complete")
         keys = {name: keymap.key_of(f"draft_line.{name}") for name in names}
@@ -154,7 +159,9 @@ class DraftList(RowsView[DraftRow]):
     LEAVE_ACTION = "screen.focus_line"
 
     def show(self, rows: tuple[DraftRow, ...]) -> None:
-        self.show_rows(rows, key=lambda draft: draft.id, otherwise=self.cursor)
+        left = {row.id for row in rows}
+        gone = sum(row.id not in left for row in self.rows[: self.cursor])
+        self.show_rows(rows, key=lambda draft: draft.id, otherwise=self.cursor - gone)
 
     def go_to(self, draft_id: str) -> None:
         ids = [row.id for row in self.rows]
@@ -163,10 +170,10 @@ class DraftList(RowsView[DraftRow]):
             self.show_cursor()
 
     def go_to_undecided(self) -> None:
-        below = [*range(self.cursor + 1, len(self.rows)), *range(self.cursor)]
-        row = next((row for row in below if not self.rows[row].is_settled), None)
-        if row is not None:
-            self.go_to(self.rows[row].id)
+        """Go down to the next undecided draft, if there is one."""
+        below = self.rows[self.cursor + 1 :]
+        if row := next((row for row in below if not row.is_settled), None):
+            self.go_to(row.id)
 
     def row_heights(self) -> list[int]:
         heights = [1 if self.line_width >= ONE_LINE else 2] * len(self.rows)
@@ -243,15 +250,20 @@ DRAFTS_FILE = "drafts.md"
 """The file of drafts that the demo has."""
 
 
-def no_drafts(keymap: Keymap, *, is_typing: bool, has_file: bool = False) -> EmptyState:
+def no_drafts(
+    keymap: Keymap, *, is_typing: bool, is_asked: bool = False, has_file: bool = False
+) -> EmptyState:
+    """Return the empty state; `is_asked` if the line asks for something else, as its title says."""
     about = titled_text(
         "No drafts.",
         "A draft is a fact you may want to keep. It is compared with the known facts as you"
         " type, and nothing is written until you say so.",
     )
+    if is_asked:
+        return about
     first, before = f"{keymap.key_of('draft.new')} goes to the line for one", ""
     if is_typing:  # letters are text
-        first, before = "type a fact, enter checks it", f"{keymap.key_of('draft_line.leave')} "
+        first, before = "type a fact, enter accepts it", f"{keymap.key_of('draft_line.leave')} "
     if is_typing and not keymap.offers("draft_line.take"):
         first = "type a fact to compare"
     here = f", such as {DRAFTS_FILE} here" if has_file else ""
@@ -276,7 +288,7 @@ def no_drafts(keymap: Keymap, *, is_typing: bool, has_file: bool = False) -> Emp
 BAR, SMALL_BAR = 12, 4
 ROOMY = 60
 INDENT = 5
-OTHERS = " of others, closest first; they do not decide"
+OTHERS = "  About others: they decide nothing"
 """Title of the facts of other entities, which may score higher than those listed before."""
 RELATION_LOOKS: dict[str, Look] = {
     "exact": "document", "duplicate": "document", "refines": "document", "similar": "document",
@@ -370,7 +382,7 @@ def has_whole_reason(known: KnownRow, width: int) -> bool:
 def place_line(known: KnownRow, width: int) -> Line:
     hint = "the same of another: can both be true?" if known.is_of_another else ""
     redacted = "redacted" if known.is_redacted else ""
-    parts = (known.place, redacted, known.owner, hint, known.why, known.details)
+    parts = (known.place, redacted, known.owner, hint, known.why)
     text = "   ".join(filter(None, parts))
     return (Span(" " * INDENT), Span(shorten(text, max(width - INDENT, 0)), "dim"))
 
@@ -413,33 +425,43 @@ still_compared = dim_text("Checking: your draft is being compared with what is k
 class DiffPane(TextPane):
     COMPONENT_CLASSES = looks("entity", "bad", "rule")
 
+    OUTDATED_SECONDS = 0.1
     reason = ""
     lines: tuple[str, ...] = ()
+    _outdates: Timer | None = None
+
+    def wait(self) -> None:
+        """Wait for lines to show; those shown are of another draft, and go if that takes long."""
+        self._outdates = self._outdates or self.set_timer(self.OUTDATED_SECONDS, self.show)
 
     def explain(self, reason: str) -> None:
         self.reason = reason
         self.rebuild_lines()
 
-    def show(self, lines: tuple[str, ...]) -> None:
+    def show(self, lines: tuple[str, ...] = ()) -> None:
+        if self._outdates is not None:
+            self._outdates.stop()
+            self._outdates = None
         paths = [line.removeprefix("+++ ") for line in lines if line.startswith("+++ ")]
         self.lines = changed_lines(lines, with_paths=len(paths) > 1)
-        self.border_subtitle = Content(", ".join(paths))
+        names = (path.removeprefix("memory/") for path in paths)
+        self.border_title = Content(" · ".join(("What would be written", *names)))
         self.rebuild_lines()
         starts = [line[0].look if line else "text" for line in self._lines]
         changed = next((row for row, look in enumerate(starts) if look in ("entity", "bad")), 0)
         self.scroll_to_line(changed if changed >= self.visible_height - 1 else 0)
 
     def build(self, width: int) -> list[Line]:
-        room = max(width - 1, 8)
+        room = max(width - 2, 8)
         rows: list[Line] = [
-            (Span(f" {row}", diff_look(line)),)
+            (Span(f"  {row}", diff_look(line)),)
             for line in self.lines
             if not (line.startswith("✗ ") and line[2:] in self.reason)  # said below, with keys
             for row in diff_rows(line, room)
         ]
         if self.reason:
             rows += [BLANK] if rows else []
-            rows += [(Span(f" {row}", "dim"),) for row in wrap(self.reason, room)]
+            rows += [(Span(f"  {row}", "dim"),) for row in wrap(self.reason, room)]
         return rows
 
 

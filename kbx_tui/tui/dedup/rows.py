@@ -70,14 +70,15 @@ class DraftRow:
 
 
 def describe_drafts(rows: Sequence[DraftRow], *, checking: bool) -> str:
-    """Return `2 writes · 1 to decide`."""
+    """Return `2 writes · 1 to decide, marked ?`."""
     if not rows:
         return ""
     if checking:
         return "checking …"
     writes = sum(row.is_settled and row.action != "skip" for row in rows)
     undecided = sum(not row.is_settled for row in rows)
-    return format_count(writes, "write") + (f" · {undecided} to decide" if undecided else "")
+    to_decide = f" · {undecided} to decide, marked ?" if undecided else ""
+    return format_count(writes, "write") + to_decide
 
 
 def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -> DraftRow:
@@ -143,9 +144,9 @@ def plan_sentences(plan: Plan, left: int) -> tuple[str, ...]:
     where = f"in {format_count(len(pages), 'page')}: {', '.join(pages)}" if pages else ""
     sentences = [" ".join(filter(None, (does, where)))]
     if skips := len(plan.actions) - len(writes):
-        sentences.append(f"{format_count(skips, 'draft')} skipped: nothing of them is written")
+        sentences.append(f"{format_count(skips, 'draft')} skipped, not written")
     if left:
-        sentences.append(f"{format_count(left, 'draft')} without a decision stay in the list")
+        sentences.append(f"{format_count(left, 'draft')} left in the list, without a decision")
     return tuple(sentences)
 
 
@@ -174,10 +175,8 @@ class KnownRow:
     decides: bool
     place: str
     """`people/alice-chen.md:14`, or `draft 3 of this batch`."""
-    details: str
-    """The components of the score: `raw .75  words .41`."""
     why: str
-    """What decides: `same *reports to*, other name: Dana → Daniel`; empty for equal texts."""
+    """What decides: `same “reports to”, other name: Dana → Daniel`; empty for equal texts."""
     difference: Difference
     is_first: bool = False
     """Whether it gives the draft its state."""
@@ -228,7 +227,6 @@ def known_rows(
             decides=decides,
             is_first=is_first,
             place=place,
-            details=f"raw {format_score(pair.cosine)}  words {format_score(pair.signals.tokens)}",
             why=why,
             difference=difference(safe_line(check.text), safe_line(text), pair.conflicts),
         )
@@ -367,11 +365,9 @@ def known_words(known: KnownRow) -> Meanings:
     score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
     here = f" Here: {RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
-    details = "Raw is the similarity of their vectors, words the share of content words in common."
     why = "What decided: of a contradiction, what the known fact says → what the draft says."
     return (
         (f"{format_score(known.score)} {known.relation}", f"{score}{here}{decides}"),
-        (known.details, details),
         *(((known.why, why),) if known.why else ()),
         ("[words]", "In brackets is what only one of the two texts has."),
     )
@@ -466,7 +462,7 @@ def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: Revi
     back = [draft for draft in step.drafts if draft.id not in now]
     changed = [draft for draft in step.drafts if draft.id in now and draft != now[draft.id]]
     parts = [
-        f"{_named(drafts_)} {what}"
+        f"{named(drafts_)} {what}"
         for drafts_, what in ((gone, "removed again"), (back, "here again"))
         if drafts_
     ]
@@ -475,17 +471,20 @@ def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: Revi
 
 
 def _change(now: Draft, then: Draft) -> str:
-    named = _named([then])
+    name = named([then])
     if now.text != then.text:
-        return f"{named} has its former text"
+        return f"{name} has its former text"
     if now.kind != then.kind:
-        return f"{named} is {'a fact' if then.kind == 'fact' else 'an open item'} again"
+        return f"{name} is {'a fact' if then.kind == 'fact' else 'an open item'} again"
     if now.choice == then.choice:
-        return f"{named} has its former entity"
-    return f"{named} is {f'to {then.choice.action}' if then.choice else 'undecided'} again"
+        return f"{name} has its former entity"
+    if then.choice is None:
+        return f"your decision on {name} is taken back"
+    return f"{name} is to {then.choice.action} again"
 
 
-def _named(drafts: Sequence[Draft]) -> str:
+def named(drafts: Sequence[Draft]) -> str:
+    """Return the text of a draft in quotes, or the number of several."""
     if len(drafts) > 1:
         return format_count(len(drafts), "draft")
     return f"“{shorten(safe_line(drafts[0].text), 40)}”"

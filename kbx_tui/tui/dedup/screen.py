@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -43,7 +44,6 @@ class Dedup(ModeScreen):
     def compose_panes(self) -> ComposeResult:
         drafts, known, diff = panes.DraftList(), panes.KnownList(), panes.DiffPane()
         drafts.border_title, known.border_title = "Drafts", "Known, closest first"
-        diff.border_title = "What would be written"
         known.empty_state = panes.no_draft_selected
         yield panes.DraftLine(self._add_line)
         with Horizontal(id="review"):
@@ -95,7 +95,10 @@ class Dedup(ModeScreen):
         summary = self.session.explore.summary
         has_file = summary is not None and Path(summary.root, panes.DRAFTS_FILE).is_file()
         drafts.empty_state = panes.no_drafts(
-            self.app.keymap, is_typing=self.is_typing, has_file=has_file
+            self.app.keymap,
+            is_typing=self.is_typing,
+            is_asked=self.line.use != "new",
+            has_file=has_file,
         )
         drafts.rebuild_lines()
         if isinstance(self.focused, panes.DraftLine):
@@ -175,17 +178,17 @@ class Dedup(ModeScreen):
     # What the user does in the panes.
 
     @on(RowsView.Moved, "DraftList")
-    def show_highlighted(self, event: RowsView.Moved) -> None:
-        is_there = self.draft is not None and self.draft.id == event.row.id
-        if self.draft is not None and is_there and not self.is_typing_draft:
-            self._show_draft(self.draft)  # else the cursor moved on
+    def show_highlighted(self) -> None:
+        if not self.is_typing_draft:
+            self._compare_draft()
 
     @on(RowsView.Opened, "DraftList")
     def change_draft(self, event: RowsView.Opened) -> None:
         if self._changeable_draft() is None:
             return
         if (draft := self.model.draft(event.row.id)) is not None:
-            self.line.ask_for("text", partial(self.model.rewrite, draft.id), draft.text)
+            take = partial(self.model.rewrite, draft.id)
+            self.line.ask_for("text", take, draft.text, draft=replace(draft, choice=None))
 
     @on(panes.DraftLine.Changed)
     def check_typed(self) -> None:
@@ -194,11 +197,12 @@ class Dedup(ModeScreen):
             self._show_known("", (), checked=False)
         if self.is_typing_draft:
             self._show_plan("", ())  # it was for another text
-        self.model.check_typed(self.line.typed)
+        self.model.check_typed(self.line.typed, self.line.draft)
 
     @on(panes.DraftLine.CompletionsFound)
     def show_files(self, event: panes.DraftLine.CompletionsFound) -> None:
-        self.query_one(StatusLine).show_hint("   ".join(event.completions))
+        names = sorted(event.completions, key=lambda name: not panes.FILE_NAME.fullmatch(name))
+        self.query_one(StatusLine).show_hint("   ".join(names))
 
     @on(panes.DraftLine.Submitted)
     def submit_line(self) -> None:
@@ -327,7 +331,9 @@ class Dedup(ModeScreen):
         def take(text: str) -> None:
             self.model.choose(draft_id, Choice("merge", fact_ids, text))
 
-        self.line.ask_for("merge", take, text)
+        draft = self.model.draft(draft_id)
+        merged = draft and replace(draft, choice=Choice("merge", fact_ids))
+        self.line.ask_for("merge", take, text, draft=merged)
 
     @property
     def _page_keys(self) -> str:
@@ -390,7 +396,9 @@ class Dedup(ModeScreen):
         self._show_known(draft.id, self.model.known(draft.id), checked=draft.is_checked)
         needs_page = draft.is_checked and not draft.has_page
         reasons = (draft.reason, self._page_keys if needs_page else "")
-        self.query_one(panes.DiffPane).explain("; ".join(filter(None, reasons)))
+        diff = self.query_one(panes.DiffPane)
+        diff.explain("; ".join(filter(None, reasons)))
+        diff.wait()
         self.model.plan(draft.id)
 
     def _show_plan(self, reason: str, lines: tuple[str, ...]) -> None:

@@ -129,15 +129,14 @@ class ExpertRow:
     """Whether to say that no claim is on the whole topic, as others have such."""
 
     @property
-    def counts(self) -> str:
-        """The counts in words, such as `5 claims · 4 sources · last 2026-04-16`."""
+    def columns(self) -> tuple[str, str, str, str]:
+        """The counts in words, such as `5 claims`, `4 sources` and `last 2026-04-16`."""
         expert = self.expert
         last = max((receipt.date for receipt in expert.receipts), default="")
         claims = format_count(expert.claim_count, "claim")
         sources = format_count(expert.citation_count, "source")
         partly = PARTLY if self.says_part else ""
-        counts = (claims, sources, f"last {safe_line(last)}" if last else "", partly)
-        return " · ".join(filter(None, counts))
+        return claims, sources, f"last {safe_line(last)}" if last else "", partly
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +144,8 @@ class ClaimRow:
     expert_id: str
     receipt: Receipt
     status: str
+    more: int = 0
+    """How many claims of the same expert are not shown after it."""
 
     @property
     def columns(self) -> tuple[str, str, str]:
@@ -169,21 +170,25 @@ class ExpertsView:
     def rows(self, expanded_ids: Collection[str], sampled_id: str = "") -> Iterator[Row]:
         """Yield the experts, each followed by its claims if its id is in `expanded_ids`.
 
-        Of the expert `sampled_id`, only the first claims follow otherwise.
+        Of the expert `sampled_id`, only the first claims follow.
         """
         best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
         is_partial = self.is_partial
         for rank, expert in enumerate(self.ranking.experts, 1):
-            is_expanded = expert.entity_id in expanded_ids
+            is_sampled = expert.entity_id == sampled_id
+            is_expanded = is_sampled or expert.entity_id in expanded_ids
             says_part = not (is_partial or expert.full_claim_count)
             yield ExpertRow(expert, rank, expert.score / best, is_expanded, says_part)
-            if is_expanded or expert.entity_id == sampled_id:
+            if is_expanded:
                 receipts = sorted(expert.receipts, key=lambda receipt: receipt.date, reverse=True)
                 receipts.sort(key=lambda receipt: -receipt.contribution)
                 claims = [(each, "") for each in receipts]
                 claims += [(each, each.status) for each in expert.excluded]
-                shown = claims if is_expanded else claims[:SAMPLE]
-                yield from (ClaimRow(expert.entity_id, *claim) for claim in shown)
+                shown = claims[:SAMPLE] if is_sampled else claims
+                more = len(claims) - len(shown)
+                for claim in shown:
+                    is_last = claim is shown[-1]
+                    yield ClaimRow(expert.entity_id, *claim, more if is_last else 0)
 
 
 def half_life_at(value: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.cells import cell_len
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.timer import Timer
 
@@ -29,6 +29,8 @@ from kbx_tui.tui.experts.model import (
     slider_value,
 )
 from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.messages import GoTo
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import OrderedInput
 from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -37,12 +39,14 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
 ROOMY = 100
+INDENT = " " * 6
 
 
 class ExpertList(RowsView[Row]):
     COMPONENT_CLASSES = looks("strong", "accent", "entity", "rule", "cursor")
     BINDINGS = bindings("expert_list")
     LEAVE_ACTION = "screen.focus_topic"
+    app = getters.app(TerminalApp)
     SETTLE_SECONDS = 3.0
 
     def __init__(self) -> None:
@@ -53,7 +57,7 @@ class ExpertList(RowsView[Row]):
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
         self._ends: Sequence[int] = ()
-        self._counts_width = 0
+        self._counts: Sequence[int] = ()
         self._topics: tuple[str, ...] = ()
 
     def show(self, view: ExpertsView | None, topics: Sequence[str] = ()) -> None:
@@ -64,7 +68,7 @@ class ExpertList(RowsView[Row]):
             has_room = self.line_width >= ROOMY  # else the others are out of view
             first = view.ranking.experts[:1] if view is not None and has_room else ()
             self._sampled_id = first[0].entity_id if first else ""
-            self.expanded_ids, self.chosen = frozenset(), False
+            self.expanded_ids, self.chosen = frozenset(each.entity_id for each in first), False
         current = self.current if self.chosen else None
         self._moves = rank_moves(_ranks(before), _ranks(view)) if same else {}
         self.view = view
@@ -75,7 +79,15 @@ class ExpertList(RowsView[Row]):
 
     def slots(self) -> Sequence[Slot | Line]:
         above = no_topic(self.line_width) if self.rows and self.view is None else ()
-        return [*above, *self.row_slots()]
+        slots: list[Slot | Line] = [*above]
+        for slot in self.row_slots():
+            slots.append(slot)
+            row = self.rows[slot[0]]
+            if isinstance(row, ClaimRow) and row.more:
+                key = self.app.keymap.key_of("expert.open")
+                more = f"{row.more} more: {key} on the name shows them"
+                slots.append((Span(f"{INDENT} {more}", "dim"),))
+        return slots
 
     def row_heights(self) -> list[int]:
         height = 2 if self.line_width < ROOMY else 1
@@ -88,16 +100,21 @@ class ExpertList(RowsView[Row]):
             return (Span(f"{marker} ", "dim"), Span(safe_line(content), "strong"))
         if isinstance(content, ClaimRow):
             return claim_line(content, width, marker, self._ends)
+        counts = aligned(content.columns, self._counts)
         if part:
-            return (Span("       "), Span(content.counts, "dim"))
+            return (Span(f"{INDENT} "), Span(counts, "dim"))
         move = self._moves.get(content.expert.entity_id, 0)
-        return expert_line(content, width, marker, move, self._counts_width)
+        return expert_line(content, width, marker, move, counts)
 
     def row_opened(self) -> None:
         row = self.current
         if isinstance(row, ExpertRow):
-            self.expanded_ids ^= {row.expert.entity_id}
-            self._sampled_id = ""
+            is_sampled = row.expert.entity_id == self._sampled_id
+            has_more = any(isinstance(each, ClaimRow) and each.more for each in self.rows)
+            if not (is_sampled and has_more):
+                self.expanded_ids ^= {row.expert.entity_id}
+            if is_sampled:
+                self._sampled_id = ""
             self._lay_out(row)
         super().row_opened()
 
@@ -105,10 +122,11 @@ class ExpertList(RowsView[Row]):
         rows: tuple[Row, ...] = self._topics
         if self.view is not None:
             rows = tuple(self.view.rows(self.expanded_ids, self._sampled_id))
-        claims = (map(cell_len, row.columns) for row in rows if isinstance(row, ClaimRow))
-        self._ends = [max(column) for column in zip(*claims, strict=True)]
-        experts = (row for row in rows if isinstance(row, ExpertRow))
-        self._counts_width = max((cell_len(expert.counts) for expert in experts), default=0)
+        self._ends = widths_of(row for row in rows if isinstance(row, ClaimRow))
+        experts = [row for row in rows if isinstance(row, ExpertRow)]
+        self._counts = widths_of(experts)
+        if all(row.expert.score == row.expert.claim_count for row in experts):
+            self._counts[:1] = [0]  # the score says the same
         keys = [_key(row) for row in rows]
         self.show_at(rows, keys.index(_key(current)) if current and _key(current) in keys else 0)
 
@@ -117,13 +135,25 @@ class ExpertList(RowsView[Row]):
         self.refresh()
 
 
-def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts_width: int) -> Line:
-    """Return `› 1 ▸ Bob Okafor  person  ━━━━━━━━━━  5.00  5 claims · 4 sources`."""
+def widths_of(rows: Iterable[ExpertRow | ClaimRow]) -> list[int]:
+    """Return the width of each column of rows."""
+    cells = (map(cell_len, row.columns) for row in rows)
+    return [max(column) for column in zip(*cells, strict=True)]
+
+
+def aligned(columns: Iterable[str], widths: Iterable[int]) -> str:
+    """Return columns in their widths, without those that have none."""
+    shown = (fit(each, cells) for each, cells in zip(columns, widths, strict=True) if cells)
+    return "  ".join(shown)
+
+
+def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts: str) -> Line:
+    """Return `› 1 ▸ Bob Okafor  person  ━━━━━━━━━━  5.50  6 claims  4 sources`."""
     expert, moved = row.expert, move_text(move)
     bar = fit("━" * max(round(row.share * BAR), 1), BAR)  # rows of blocks would form one block
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
     end = f" {expert.score:>6.2f}"
-    counts = f"  {fit(row.counts, counts_width)}" if width >= ROOMY else ""
+    counts = f"  {counts}" if width >= ROOMY else ""
     kind = f" {fit(safe_line(expert.type), 8)} "
     taken = 1 + cell_len(head) + cell_len(kind) + BAR + cell_len(end) + cell_len(counts)
     room = max(min(width - taken, 32), 6)
@@ -138,8 +168,7 @@ def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int]) ->
     look: Look = "rule" if claim.status else "text"
     sign = f"      {'–' if claim.status else '+'} {claim.receipt.contribution:>5.2f}  "
     room = width - 1 - cell_len(sign) - 2
-    columns = (fit(each, cells) for each, cells in zip(claim.columns, ends, strict=True) if cells)
-    end = shorten("  ".join(columns), max(room // 2, 0)) if width >= ROOMY else ""
+    end = shorten(aligned(claim.columns, ends), max(room // 2, 0)) if width >= ROOMY else ""
     text = fit(safe_line(claim.receipt.text), max(room - cell_len(end), 0))
     signed = Span(sign, "rule" if claim.status else "entity")
     return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))
@@ -147,8 +176,8 @@ def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int]) ->
 
 _about = titled_text(
     "Type a topic, or choose one below.",
-    "People, projects, teams and all other entities are ranked by the facts known about them on"
-    " that topic, which add up to the score.",
+    "People, projects, teams and all other entities are ranked by their claims: the facts known"
+    " about them on that topic, which add up to the score.",
 )
 
 
@@ -269,9 +298,12 @@ class Experts(ModeScreen):
         self.model.ask(half_life_days=half_life_at(event.value))
 
     @on(RowsView.Opened, "ExpertList")
-    def take_topic(self, event: RowsView.Opened) -> None:
+    def open_row(self, event: RowsView.Opened) -> None:
         if isinstance(event.row, str):
             self.query_one(TopicLine).value = event.row
+        elif isinstance(event.row, ClaimRow):
+            claim = event.row.receipt
+            self.app.post_message(GoTo(path=claim.path, line=claim.line))
 
     def action_focus_topic(self) -> None:
         self.set_focus(self.query_one(TopicLine))
@@ -298,7 +330,7 @@ class Experts(ModeScreen):
         row = self.query_one(ExpertList).current
         claim = row.receipt if isinstance(row, ClaimRow) else None
         if claim is None or not await self.edit_file(claim.path, claim.line):
-            self.show_notice("no claim is chosen: enter on an expert opens its claims")
+            self.show_notice("no claim is chosen: go to one below its expert first")
 
     def show(self) -> None:
         if self not in self.app.screen_stack:
@@ -360,5 +392,8 @@ def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
     return (
         (f"{row.expert.score:.2f}", total),
         ("━━━", "The score as a share of that of the first."),
-        (row.counts, "Claims are facts on the topic; sources are the distinct ones they name."),
+        (
+            " · ".join(filter(None, row.columns)),
+            "Claims are facts on the topic; sources are the distinct ones they name.",
+        ),
     )

@@ -45,7 +45,8 @@ class GoTo(Message):
     query: str = ""
     """Query to show in explore; empty for the current one."""
     path: str = ""
-    """The document to open in explore, if any."""
+    """The document to open in explore, if any, at a 1-based line; 0 means its best passage."""
+    line: int = 0
 
 
 @dataclass

@@ -58,6 +58,8 @@ class LinesView(LineDrawing, ScrollView, can_focus=True, inherit_bindings=False)
         self.empty_state: EmptyState = blank
 
     def empty_lines(self) -> list[Line]:
+        if not self.line_width:
+            return []  # not laid out yet: words would be wrapped letter by letter
         return fit_to_height(self.empty_state(self.line_width), self.visible_height)
 
     def count_lines(self) -> int:

@@ -79,7 +79,9 @@ async def test_hint_without_drafts_is_true_of_the_focus(demo_copy: Path) -> None
         await review.driver.until_shown(DraftList, "/ goes to the line for one", " f loads a file")
         await review.press("slash", "slash")
         assert not review.screen.query_one(DraftLine).value
-        await review.driver.until_shown(DraftList, "type a fact, enter checks it", "esc f loads")
+        await review.driver.until_shown(DraftList, "type a fact, enter accepts it", "esc f loads")
+        await review.press("escape", "f")
+        await review.until(lambda: "type a fact" not in review.driver.words_of(DraftList))
 
 
 async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path) -> None:
@@ -200,6 +202,7 @@ async def test_tab_completes_the_name_of_a_draft_file_or_goes_to_the_next_pane(
         await review.driver.until_focused(DraftLine)
         line, status = review.screen.query_one(DraftLine), review.screen.query_one(StatusLine)
         await review.until(lambda: "inbox/" in status.hint)
+        assert status.hint.index("drafts.md") < status.hint.index("inbox/")  # it may be cut
         await review.driver.write("inb")
         await review.until(lambda: line.completion == "inbox/")
         await review.press("tab")
@@ -271,6 +274,7 @@ async def test_kind_and_text_of_a_draft_can_be_changed(demo_copy: Path) -> None:
         await review.press("enter")
         await review.until(lambda: review.driver.has_focus(DraftLine))
         review.screen.query_one(DraftLine).show_text("water the plants")
+        await review.driver.until_shown(DiffPane, "people/alice-chen.md", "[ ] water the plants")
         await review.press("enter")
         await review.checked()
         assert [row.text for row in review.rows] == ["water the plants"]
@@ -306,8 +310,32 @@ async def test_drafts_are_decided_labelled_dropped_and_restored_one_after_the_ot
         await review.go_to("Speaks")
         await review.press("backspace")
         await review.until(lambda: len(review.rows) == 6)
+        assert review.says("dropped “Speaks Catalan", "; z brings it back")()
         await review.press("z")
         await review.until(lambda: len(review.rows) == 7)
+        await review.press("end", "minus")
+        await review.until(lambda: review.rows[-1].is_decided)
+        assert drafts.cursor == 6  # there is no other below it
+
+
+async def test_after_a_write_the_next_draft_is_shown_and_nothing_of_the_written_one(
+    demo_copy: Path,
+) -> None:
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        await paste_seven(review)
+        await review.go_to("Speaks Catalan")
+        await review.driver.until_shown(DiffPane, "people/alice-chen.md", "Speaks Catalan")
+        watched.checking.clear()  # the engine is busy, as while the page is indexed
+        await review.write()
+        await review.until(lambda: len(review.rows) == 5)
+        draft = review.screen.query_one(DraftList).current
+        assert draft is not None
+        assert draft.text.startswith("Ships 5")
+        await review.until(lambda: "alice-chen" not in review.driver.words_of(DiffPane))
+        assert "Catalan" not in review.driver.words_of(DiffPane)
+        watched.checking.set()
+        await review.driver.until_shown(DiffPane, "projects/gangway-4.md")
 
 
 async def test_scan_adds_repeated_facts_as_drafts(demo_copy: Path) -> None:
@@ -381,6 +409,8 @@ async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:
         await review.until(lambda: review.driver.has_focus(DraftLine))
         line = review.screen.query_one(DraftLine)
         line.show_text("Prefers async Slack over email and calls")
+        merged = "+- [2026-02-15] Prefers async Slack over email and calls"
+        await review.until(lambda: merged in review.screen.query_one(DiffPane).lines)
         await review.press("enter")
         await review.go_to("Ships 5")
         await review.press("u")
@@ -583,7 +613,7 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         await review.until(review.says("there is no draft: / types one"))
         await review.paste("# Alice Chen\nSpeaks Catalan\nPrefers email over Slack\n")
         await review.press("a")
-        await review.driver.until_shown(ConfirmText, "create 1 in 1 page", "1 draft without")
+        await review.driver.until_shown(ConfirmText, "create 1 in 1 page", "1 draft left")
         await review.press("escape")
         await review.until(lambda: len(review.rows) == 2)
         assert "Speaks Catalan" not in (demo_copy / ALICE).read_text(encoding="utf-8")

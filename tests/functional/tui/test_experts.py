@@ -8,8 +8,16 @@ import pytest
 
 from kbx_tui.experts.expert_ranking import Expert, Receipt
 from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
-from kbx_tui.tui.experts.screen import ExpertList, Experts, TopicLine, expert_line
+from kbx_tui.tui.experts.screen import (
+    ExpertList,
+    Experts,
+    TopicLine,
+    aligned,
+    expert_line,
+    widths_of,
+)
 from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
@@ -72,12 +80,24 @@ async def test_unasked_only_a_few_claims_keep_the_other_experts_in_view(demo: Pa
         await driver.until_shown(ExpertList, "▸ Platform", "on a part of the topic · by count")
         rows = expert_list(driver).rows
         assert [type(row) for row in rows[:7]] == [ExpertRow, *[ClaimRow] * 5, ExpertRow]
-        assert "· on a part of the topic" not in driver.text_of(ExpertList).partition("by count")[2]
+        await driver.until_shown(ExpertList, "▾ Alice Chen", " more: enter on the name shows them")
         await driver.press("enter")
+        await driver.until(lambda: "more: enter" not in driver.words_of(ExpertList))
         await driver.until_shown(ExpertList, "▾ Alice Chen")
         assert isinstance(expert_list(driver).rows[6], ClaimRow)
         await driver.press("enter")
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
+
+
+async def test_a_claim_is_read_in_its_document(demo: Path) -> None:
+    async with running_experts(demo, "migration") as driver:
+        await driver.press("down")
+        claim = expert_list(driver).current
+        assert isinstance(claim, ClaimRow)
+        await driver.press("enter")
+        await driver.until_focused(PreviewPane)
+        line = f"▌ - [{claim.receipt.date}] {claim.receipt.text[:20]}"
+        await driver.until_shown(PreviewPane, claim.receipt.path, line)
 
 
 async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) -> None:
@@ -169,8 +189,9 @@ def expert_row(name: str, *receipts: Receipt, claims: int = 2, sources: int = 2)
 def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:
     whole = Receipt(1, "", "", "", 1, "active", (), 1.0)
     rows = [expert_row("Bob", whole, sources=3), expert_row("Bob", sources=2)]
-    width = len(rows[1].counts)
-    lines = ["".join(span.text for span in expert_line(row, 110, " ", 0, width)) for row in rows]
+    widths = widths_of(rows)
+    spans = [expert_line(row, 110, " ", 0, aligned(row.columns, widths)) for row in rows]
+    lines = ["".join(span.text for span in line) for line in spans]
     assert len({line.index("person ") for line in lines}) == 1
     assert len({line.index("2 claims") for line in lines}) == 1
     assert lines[1].endswith("on a part of the topic")

@@ -141,13 +141,13 @@ def test_texts_about_other_things_do_not_contradict(
     ("known", "draft", "said", "relation", "reason"),
     [
         ("reports to Dana", "reports to Daniel", "conflict", "conflict",
-         "same *reports to*, other name: Dana → Daniel"),
+         "same “reports to”, other name: Dana → Daniel"),
         ("prefers tea over coffee", "prefers coffee over tea", "conflict", "conflict",
          "the order is reversed"),
         ("favourite colour is blue", "favourite colour is green", "conflict", "conflict",
-         "same *favourite colour is*, other value: blue → green"),
+         "same “favourite colour is”, other value: blue → green"),
         ("prefers herb tea over coffee", "prefers coffee over tea", "conflict", "conflict",
-         "same *prefers*, other value: herb tea over coffee → coffee over tea"),
+         "same “prefers”, other value: herb tea over coffee → coffee over tea"),
         ("revenue was 5 million in 2023", "revenue was 7 million in 2024", "conflict",
          "different", "both can be true: 2023 and 2024"),
         ("speaks Polish", "speaks Polish and Czech", "refines", "refines",
@@ -191,7 +191,7 @@ def test_words_decide_where_the_model_is_in_doubt(
 @pytest.mark.parametrize(
     ("use", "relation", "reason"),
     [
-        (KeyUse(), "conflict", "same *perk*, other value: lunch → gym"),
+        (KeyUse(), "conflict", "same “perk”, other value: lunch → gym"),
         (KeyUse(several=1), "conflict", ""),
         (KeyUse(several=2), "different", "perk may have several values, as on 2 pages"),
         (KeyUse(several=2, replaced=3), "conflict", ""),

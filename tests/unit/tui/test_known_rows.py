@@ -11,7 +11,7 @@ from kbx_tui.tui.dedup.rows import KnownRow
 def test_the_row_under_the_cursor_gives_its_reason_once(width: int) -> None:
     why, known, draft = "one denies the other: no → yes", "Takes no tea", "Takes tea"
     pair = difference(draft, known, ())
-    row = KnownRow(known, 0.9, "conflict", True, "people/ada.md:14", "raw .75", why, pair)
+    row = KnownRow(known, 0.9, "conflict", True, "people/ada.md:14", why, pair)
     lines = [open_place_line(row, width), *detail_lines(row, width)]
     text = " ".join("".join(span.text for span in line) for line in lines)
     assert text.count("one denies") == 1

@@ -13,7 +13,7 @@ def test_an_undone_change_is_named() -> None:
     for now, then, words in (
         ((DRAFT,), (), "undone: “Speaks Catalan” removed again"),
         ((), (DRAFT, OTHER), "undone: 2 drafts here again"),
-        ((decided,), (DRAFT,), "undone: “Speaks Catalan” is undecided again"),
+        ((decided,), (DRAFT,), "undone: your decision on “Speaks Catalan” is taken back"),
         ((DRAFT,), (decided,), "undone: “Speaks Catalan” is to skip again"),
         ((replace(DRAFT, kind="open_item"),), (DRAFT,), "undone: “Speaks Catalan” is a fact again"),
         ((replace(DRAFT, text="x"),), (DRAFT,), "undone: “Speaks Catalan” has its former text"),

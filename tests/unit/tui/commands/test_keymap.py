@@ -107,7 +107,7 @@ side_by_side.up compare.alpha_less compare.alpha_more compare.threshold_less
 compare.threshold_more compare.mode compare.preset compare.undo compare.close save.cancel
 blind.close draft_line.complete draft_line.leave draft_line.down draft_line.example drafts.up
 known.up draft.new
-review.threshold_less review.threshold_more review.back topic.leave expert.open expert.up
+review.threshold_less review.threshold_more review.back topic.down topic.leave expert.open expert.up
 topic.focus weight.next people.toggle half_life.less half_life.more experts.back
 judged_query.open judged_query.up snapshot.use snapshot.up decision.accept decision.close
 tune.alpha_less tune.alpha_more tune.threshold_less tune.threshold_more tune.knob tune.measure

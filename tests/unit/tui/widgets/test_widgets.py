@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.drafting.decided_pairs import ThresholdMetrics
+from kbx_tui.tui.dedup.panes import KnownList, no_draft_selected
 from kbx_tui.tui.dedup.rows import metrics_note
 from kbx_tui.tui.widgets.number_slider import (
     NOTE_FROM,
@@ -79,3 +80,9 @@ def test_without_a_text_the_line_is_blank() -> None:
 def test_longer_texts_stay_longer() -> None:
     assert seconds_to_read("saved", 4.0) == 4.0
     assert seconds_to_read("x" * 150, 4.0) == 11.0
+
+
+def test_a_pane_without_a_width_wraps_no_text() -> None:
+    pane = KnownList()
+    pane.empty_state = no_draft_selected
+    assert not pane.count_lines()  # else one letter per line, until it is laid out

@@ -358,13 +358,16 @@ async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path)
 
 async def test_passages_fill_the_room_that_weak_results_leave(demo: Path) -> None:
     async with running(demo, (140, 60), asked=README_QUESTION) as driver:
-        await driver.until_shown(ResultList, driver.titles[-1])  # there is room for the weak ones
+        await driver.until_shown(ResultList, " weaker · ↓ shows them")
         results = driver.results
         assert result_look(results, 3) == "text"
         assert results.row_heights()[3] == 3  # a title, a line of the passage, a blank line
         await driver.pilot.resize_terminal(140, 40)  # too low for a passage of each
         await driver.until(lambda: results.row_heights()[3] == 1)
         assert "weaker" in driver.text_of(ResultList)
+        await driver.pilot.resize_terminal(140, 90)  # high enough for the weak ones, too
+        await driver.until_shown(ResultList, results.rows[-1].title)
+        assert "weaker" not in driver.text_of(ResultList)
 
 
 async def test_bars_are_as_long_as_the_scores_beside_them(demo: Path) -> None:
@@ -480,10 +483,10 @@ async def test_the_entity_whose_card_is_open_is_marked(demo: Path) -> None:
 
 async def test_query_is_cleared_by_a_key_or_a_click(demo: Path) -> None:
     async with running(demo, NARROW, asked=QUESTION) as driver:
-        line = driver.text_of(QueryLine)
         cells = (cell for strip in rendered_strips(driver.app) for cell in strip)
         (sign,) = [cell for cell in cells if "×" in cell.text]
         assert sign.style is not None and sign.style.color is not None  # else dialogs dim it not
+        line = driver.text_of(QueryLine)
         await driver.pilot.click(QueryLine, offset=(line.index("×"), 0))
         await driver.until(lambda: driver.explore.view is None)
         await driver.ask(QUESTION)

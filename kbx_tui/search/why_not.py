@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
-from kbx_tui.formatting import format_score
+from kbx_tui.formatting import format_count, format_score
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import ComponentScores, Flags, Rows, frozen
 from kbx_tui.search.ranking.alpha import ScoreLines
@@ -89,7 +90,9 @@ class WhyNot:
             case "gated":
                 return "it is not linked to a kept entity, which the hard gate requires"
             case "no match":
-                return "it says nothing of what is asked"
+                row = self.ranking.evidence.paths.index(self.path)
+                named = "is linked to what you name, but " if self.ranking.is_linked[row] else ""
+                return f"it {named}says nothing of what is asked"
         place = f"it is number {self.rank} with {format_score(self.score or 0.0)}"
         if self.stage == "shown" or self.needed is None:
             return place
@@ -226,7 +229,8 @@ class _Search:
     def _max_entities(self) -> Change | None:
         now = self._tuning.max_entities
         numbers = sorted(range(1, MAX_ENTITIES_LIMIT + 1), key=lambda number: abs(number - now))
-        return self._first("max_entities", numbers, "max_entities", lambda n: f"{n} entities")
+        text = partial(format_count, singular="entity")
+        return self._first("max_entities", numbers, "max_entities", text)
 
     def _pinned(self) -> Change | None:
         tuning = self._tuning

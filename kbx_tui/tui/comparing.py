@@ -253,9 +253,9 @@ def _list(name: str, look: Look, changes: Sequence[RankChange], width: int) -> I
         before, after = (rank or "none" for rank in (change.before, change.after))
         title = safe_line(change.title) or safe_line(change.path)
         text = f"{title}  {before} to {after}: {safe_line(change.reason)}"
-        first, *rest = wrap(text, max(width - 8, 1))
-        yield (Span(f"{name if number == 0 else '':<7}", look), Span(first))
-        yield from ((Span(" " * 7), Span(line, "dim")) for line in rest)
+        first, *rest = wrap(text, max(width - 10, 1))
+        yield (Span(f"  {name if number == 0 else '':<8}", look), Span(first))
+        yield from ((Span(" " * 10), Span(line, "dim")) for line in rest)
 
 
 class Compare(JudgingScreen):
@@ -405,5 +405,5 @@ class SettingsLine(LineWidget):
         after: Line = (Span("B ", "accent"), Span(self.view.after, "strong"))
         if width < BOTH_FROM:
             return (Span(" "), *after)
-        before = Span(fit(self.view.before, (width - 5) // 2), "dim")
-        return (Span("  "), Span("A ", "accent"), before, *after)
+        before = Span(fit(self.view.before, (width - 6) // 2 + 1), "dim")
+        return (Span("   "), Span("A ", "accent"), before, *after)

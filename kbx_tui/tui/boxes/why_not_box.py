@@ -355,14 +355,12 @@ class DocumentList(BoxList["DocumentName"]):
         rank = f"#{self.ranks[document.path]}" if document.path in self.ranks else ""
         room = max(width - DATE - RANK - 5, 1)
         is_wide = width >= PATH_FROM
-        title, beside = shorten(title_of(document), room // 2 if is_wide else room), ""
-        if is_wide:
-            beside = shorten_start(safe_line(document.path), max(room - cell_len(title) - 2, 1))
+        beside = room - room // 2 - 2 if is_wide else -2
+        path = shorten_start(safe_line(document.path), beside) if is_wide else ""
         return (
             Span(" › " if row == self.cursor else "   ", "accent"),
-            Span(title, "strong"),
-            Span("  " + beside if beside else "", "dim"),
-            Span(" " * max(room - cell_len(title) - (cell_len(beside) + 2 if beside else 0), 0)),
+            Span(fit(title_of(document), room - beside - 2), "strong"),
+            Span(f"  {fit(path, beside)}" if is_wide else "", "dim"),
             Span(f"{rank:>{RANK}} ", "accent"),
             Span(fit(safe_line(document.date[:DATE]), DATE), "dim"),
         )

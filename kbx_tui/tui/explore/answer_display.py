@@ -179,10 +179,10 @@ def _count(view: ExploreView) -> str:
 # Empty panes always show what to do next.
 
 
-WITH_ENTITIES = "What you name is found first, then the documents that belong to it."
+WITH_ENTITIES = "Ask who said, decided or knows what; see why each answer stands where it does."
 WITHOUT_ENTITIES = (
-    "Notes are found by their words and by what they mean. Facets narrow them, with a query or"
-    " without: tags, folders, dates, notes that others link to."
+    "Ask what your notes say; see why each answer stands where it does. Facets narrow them, with a"
+    " query or without: tags, folders, dates, notes that others link to."
 )
 
 

@@ -71,7 +71,7 @@ class DocumentActions:
 
             with suppress(NotFound):  # if it is gone, copy the snippet as indexed
                 text = await self._session.client.run(read) or text
-        name = COMMAND if content == "command" else content
+        name = {"command": COMMAND, "snippet": "passage"}.get(content, content)
         self._screen.show_notice(await self._screen.app.copy(name, text))
 
     def share(self) -> None:

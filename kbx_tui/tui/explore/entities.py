@@ -14,6 +14,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from textual.reactive import reactive
 
 from kbx_tui.formatting import format_count, format_score, join_limited
 from kbx_tui.knowledge.records import Fact
@@ -46,6 +47,8 @@ class EntityList(RowsView[EntityRow]):
     LEAVE_ACTION = "screen.focus_query"
     NEEDS_FOCUS = True
     threshold = 0.5
+    open_id: reactive[str] = reactive("")
+    """The entity whose card is open; empty if there is none."""
 
     def show(
         self, entities: tuple[EntityRow, ...], threshold: float, *, fresh: bool = False
@@ -97,6 +100,9 @@ class EntityList(RowsView[EntityRow]):
         more: Line = (Span(f"    and {self._folded:,} more", "dim"),)
         below = [*slots[line:], more] if self._folded else slots[line:]
         return [*slots[:line], (Span("  "), rule), *below]
+
+    def marker(self, row: int) -> str:
+        return "›" if self.rows[row].id == self.open_id else super().marker(row)
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         entity = self.rows[row]

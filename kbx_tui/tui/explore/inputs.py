@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from rich.cells import cell_len
-from textual import events
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -29,6 +29,7 @@ from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import DatesView, ExploreView, Mode
 from kbx_tui.tui.judging.live_measure import measure_candidates
 from kbx_tui.tui.judging.model import JudgingModel
+from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput, Work
 from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
@@ -151,10 +152,13 @@ class QueryLine(PathInput):
 
 class PathLine(PathInput):
     BINDINGS = bindings("path")
+    app = getters.app(TerminalApp)
 
     def __init__(self, model: ExploreModel) -> None:
         super().__init__("everywhere", model.complete_path)
         self._model = model
+        self._before = ""
+        """The path when the field got the focus."""
         self._completions: tuple[str, ...] = ()
         self._completed = ""
         """The text that the completions are for; the one in the field may be newer."""
@@ -197,6 +201,7 @@ class PathLine(PathInput):
         self.cursor_position = len(path)
 
     def on_focus(self) -> None:
+        self._before = self._model.state.path
         self.cursor_position = len(self.value)
         self.request_completions()
 
@@ -208,6 +213,10 @@ class PathLine(PathInput):
             path = self.value = marked
         self.choices.show(())
         self._model.update(path=path)
+        if path not in ("", self._before) and self.app.app_focus:
+            undo = self.app.keymap.key_of("undo")
+            notice = f"only {shorten_start(safe_line(path), 48)} is searched; {undo} takes it back"
+            self.screen.query_one(StatusLine).show_notice(notice)
 
 
 class PathChoices(BoxList[tuple[str, int]]):
@@ -283,7 +292,7 @@ class Knobs(Horizontal):
         keeps = f"keeps {kept} of {format_count(len(entities), 'entity')}"
         if not entities:
             keeps = "" if view is None else "no effect"
-        self.alpha.annotate("", has_effect=has_alpha)
+        self.alpha.annotate("" if view is None or has_alpha else "no effect", has_effect=has_alpha)
         self.threshold.annotate(keeps, marks, has_effect=has_threshold)
 
 
@@ -331,7 +340,7 @@ class ModeBadge(LineWidget):
 
 
 SHORT_REASONS: Mapping[str, str] = {
-    FLAT_REASONS["below_threshold"]: "below threshold",
+    FLAT_REASONS["below_threshold"]: "no sure entity",
     FLAT_REASONS["too_broad"]: "too many similar",
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }

@@ -197,7 +197,7 @@ class ExploreModel:
     def next_sort(self) -> str:
         sort = "date" if self.state.request().order == "score" else "score"
         self.update(sort=sort)
-        return f"results are sorted by {sort} now" if self.displayed.view is None else ""
+        return f"results are sorted by {sort} now"
 
     def toggle_exact(self) -> str:
         view = self.displayed.view

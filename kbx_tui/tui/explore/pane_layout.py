@@ -73,6 +73,8 @@ class Panes(Horizontal):
 
     def show_reader(self, read: Read | None) -> None:
         self.read = read
+        card = self.query_one(EntityCard).card if read == "card" else None
+        self.query_one(EntityList).open_id = "" if card is None else card.id
         self.set_class(read is not None, "-reading")
         for name in READERS:
             self.set_class(name == read, f"-{name}")

@@ -47,9 +47,9 @@ EXPERTS_NOTE = (
 
 
 LEFT_OUT: Mapping[str, str] = {
-    "disabled": "not used by a flat search",
-    "too_broad": "as similar as many others",
-    "nothing_linked": "no document is linked to it",
+    "disabled": "unused when flat",
+    "too_broad": "many fit as well",
+    "nothing_linked": "nothing links to it",
 }
 
 SIGNAL_WORDS: Mapping[str, str] = {"first_name": "first name", "fuzzy": "like"}
@@ -160,7 +160,7 @@ def _note(ranking: Ranking) -> str:
 def _correction_notes(evidence: Evidence) -> Iterator[str]:
     if evidence.corrections:
         typed, meant = map(join_limited, zip(*evidence.corrections, strict=True))
-        yield safe_line(f"searched for {meant} instead of {typed}; {view.SPELLING_KEY} undoes it")
+        yield safe_line(f"searched for {meant} instead of {typed}; {view.SPELLING_KEY} keeps yours")
 
 
 def _dates(evidence: Evidence, state: SearchState) -> view.DatesView | None:
@@ -387,8 +387,9 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     bm25, cosine = explanation.raw_lexical, explanation.cosine
     of_words = words_sentence(bm25, explanation.lexical)
     similarity = _similarity(cosine, ranking.evidence, counts=explanation.vector > 0.0)
+    none = NO_WORD if explanation.full_relevance is None else NO_TOPIC_WORD
     addends = [
-        view.Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}" if bm25 else NO_WORD, of_words),
+        view.Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}" if bm25 else none, of_words),
         view.Addend(vector, maxima[1], "meaning", similarity, meaning_sentence(cosine)),
     ]
     if explanation.date_reason:
@@ -429,11 +430,13 @@ def _entity_section(explanation: Explanation, total: float, ranking: Ranking) ->
             answered if explanation.full_relevance is not None else None,
             linked=share.link_strength > 0.0,
         )
-        sentence = link_sentence(name, value, reason)
-        if share.link_strength and not share.share and not ranking.is_coverage:
+        if share.link_strength and reason.endswith(f"{format_score(0.0)} answered"):
+            reason = safe_line(f"{share.reason}, but it says nothing of what is asked")
+        elif share.link_strength and not share.share and not ranking.is_coverage:
             reason += ": another counts more"
         if share.id in ranking.tuning.pinned:
             reason += " · pinned by you"
+        sentence = link_sentence(name, value, reason)
         addends.append(view.Addend(value, maximum, name, reason, sentence))
     note = f"mean of the {len(shares)} named" if ranking.is_coverage else "the best of them counts"
     return view.Section("entity", total, tuple(addends), (note,) if len(shares) > 1 else ())
@@ -472,6 +475,7 @@ def link_sentence(name: str, share: float, reason: str) -> str:
 
 
 NO_WORD = "no word of yours occurs here"
+NO_TOPIC_WORD = "no word besides the names occurs here"
 UNIT = Fraction(1, 100)
 
 

@@ -43,7 +43,7 @@ TALL = 20
 PASSAGE_LINES = 3
 HEADING_CELLS, HEADING_FROM = 30, 60
 INDENT, GRADED = 6, 3
-WITH_DATE = 50
+WITH_DATE, LEAST_TITLE = 50, 12
 LIKELY = 0.5
 """Share of the best score from which a title is bold, and a line of the passage always shown."""
 WEAK = 0.25
@@ -71,7 +71,7 @@ class ResultList(RowsView[ResultRow]):
         super().__init__()
         self._snippets: Mapping[str, Snippet] = {}
         self._outdated: Mapping[str, FileState] = {}
-        self._settled_ranks: dict[str, int] = {}
+        self.settled_ranks: dict[str, int] = {}
         self._moves: dict[str, int] = {}
         self._timer: Timer | None = None
         self._more = 0
@@ -94,10 +94,10 @@ class ResultList(RowsView[ResultRow]):
         self._shared = shared_lengths([result.title for result in results])
         ranks = ranks_of(results)
         if fresh:
-            self._settled_ranks, self._moves = ranks, {}
+            self.settled_ranks, self._moves = ranks, {}
             self.marked, self._is_unfolded = "", False
         else:
-            self._moves = rank_moves(self._settled_ranks, ranks)
+            self._moves = rank_moves(self.settled_ranks, ranks)
             if self._timer is not None:
                 self._timer.stop()
             self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
@@ -123,7 +123,7 @@ class ResultList(RowsView[ResultRow]):
 
     def show_empty(self, empty_state: EmptyState) -> None:
         self.empty_state = empty_state
-        self.rows, self._settled_ranks, self._moves = (), {}, {}
+        self.rows, self.settled_ranks, self._moves = (), {}, {}
         self.rebuild_lines()
 
     def badge_of(self, result: ResultRow) -> str:
@@ -142,7 +142,7 @@ class ResultList(RowsView[ResultRow]):
 
     def row_heights(self) -> list[int]:
         shown, strong = self._count_shown(), self._count_strong()
-        self._is_roomy = strong * (2 + self._gap) + PASSAGE_LINES <= self.visible_height
+        self._is_roomy = self._height_of(strong) <= self.visible_height
         heights = [1 + self._passage_height(row) for row in range(shown)]
         spaced = [height + self._gap * self._has_passage(row) for row, height in enumerate(heights)]
         return [*spaced, *([0] * (len(self.rows) - shown))]
@@ -151,7 +151,12 @@ class ResultList(RowsView[ResultRow]):
         """Return how many results are shown; one line stands for the weaker ones after them."""
         count, strong = len(self.rows), self._count_strong()
         is_unfolded = not self._is_by_score or self._is_unfolded or self.cursor >= strong
-        return count if is_unfolded or count - strong < LEAST_FOLDED else strong
+        has_room = self._height_of(strong) + count - strong <= self.visible_height
+        return count if is_unfolded or has_room or count - strong < LEAST_FOLDED else strong
+
+    def _height_of(self, strong: int) -> int:
+        """Return the lines of so many results, each with its passage."""
+        return strong * (2 + self._gap) + PASSAGE_LINES
 
     def _count_strong(self) -> int:
         rows = range(len(self.rows))
@@ -279,7 +284,7 @@ class ResultList(RowsView[ResultRow]):
 
     def compare_from_here(self) -> None:
         """Let the next moves count from the list as it is now; those shown stay until then."""
-        self._settled_ranks = ranks_of(self.rows)
+        self.settled_ranks = ranks_of(self.rows)
 
 
 def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
@@ -357,9 +362,7 @@ def result_line(
 ) -> Line:
     """Return the first line of a result in `width` cells.
 
-    A narrow one has no date, nor one whose title would be cut for it beside other signs.
-
-    A neighbour's title begins with the same `shared` characters.
+    One without room has no date. A neighbour's title begins with the same `shared` characters.
     """
     bar = bar_cells(width)
     graded = GRADED if grade else 1
@@ -368,8 +371,7 @@ def result_line(
     off = f" ! {badge}" if badge else ""
     signs = cell_len(moved) + cell_len(exact) + cell_len(off)
     room = width - INDENT - bar - 1 - graded - signs
-    is_cut = signs and cell_len(result.title) > room - 12
-    date = 0 if width < WITH_DATE or is_cut else 10
+    date = 0 if width < WITH_DATE or room < LEAST_TITLE + 12 else 10
     room = max(room - (date + 2 if date else 0), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -90,7 +91,9 @@ class Explore(JudgingScreen):
         yield FacetStrip()
         yield Panes(self.session, self.app_state)
         yield PathChoices()
-        yield Knobs()
+        knobs = Knobs()
+        knobs.visible = self.model.settings is not None  # until then their values are not known
+        yield knobs
         yield MeasureLine()
 
     def on_screen_resume(self) -> None:
@@ -146,8 +149,9 @@ class Explore(JudgingScreen):
     # Results of the search.
 
     def show_state(self) -> None:
-        state = self.model.state
-        self.query_one(Knobs).show(state)
+        state, knobs = self.model.state, self.query_one(Knobs)
+        knobs.visible = self.model.settings is not None
+        knobs.show(state)
         query, path = self.query_line, self.query_one(PathLine)
         if query.value.strip() != state.query and not query.has_focus:
             query.show_query(state.query)
@@ -237,7 +241,11 @@ class Explore(JudgingScreen):
         self.note_measured()
         self.model.update(**{slider.label: event.value})
         if before is not None and self.view is not None and self.view is not before:
-            self.show_notice(moved_words(slider, before, self.view))
+            ranks, keymap = self.query_one(ResultList).settled_ranks, self.app.keymap
+            words = moved_words(slider, ranks, self.view)
+            saves = f"{words} · {keymap.key_of('settings.save')} saves it"
+            is_offered = keymap.offers("settings.save") and cell_len(saves) < self.size.width - 2
+            self.show_notice(saves if is_offered else words)
 
     def note_measured(self) -> None:
         self.app_state.note_measured()

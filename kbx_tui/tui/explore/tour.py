@@ -23,8 +23,8 @@ STEPS: tuple[tuple[str, str], ...] = (
     ),
     (
         "alpha.more",
-        "Press {key} twice: alpha now weighs a document's own text more, its entities less. Scores"
-        " and bars change, and a row that moves is marked ▲ or ▼.",
+        "Press {key} twice: alpha now weighs a document's own text more, its entities less. ▲ and ▼"
+        " mark the rows that move.",
     ),
     (
         "undo",
@@ -33,8 +33,8 @@ STEPS: tuple[tuple[str, str], ...] = (
     ("results.read", "Press {key} to read the result, at the passage that matches."),
     (
         "app.help",
-        "Press {key} for the keys of a pane, and what its numbers mean. That was the tour;"
-        " `kbx demo --tour` shows it again.",
+        "Press {key} for the keys of a pane, and what its numbers mean. That was the"
+        " tour; `demo --tour` shows it again.",
     ),
 )
 """The command that each step is about, and what to do; `{key}` stands for its key."""

@@ -319,9 +319,8 @@ MEANINGS: Mapping[str, str] = {
     "○": "this entity does not count.",
     "✕": "you muted this entity: it is ignored in this query.",
     "pinned": "you said that the query is about it, so it counts with score 1.",
-    "━": "the document's part of the score, alpha × how fully it answers: its relevance (words and"
-    " meaning) of that of a full answer.",
-    "─": "the entities' part of the score, (1 - alpha) × how strongly the document is linked to"
+    "━": "the document's part of the score: alpha × how fully its own text answers.",
+    "─": "the entities' part of the score: (1 - alpha) × how strongly the document is linked to"
     " what you named.",
     "┄": "the reranker's part of the score.",
     "! changed": "its file has changed since it was indexed; it ranks by its text of then.",
@@ -412,9 +411,8 @@ def slider_note(slider: NumberSlider, view: ExploreView) -> str:
     return "; ".join(filter(None, (alpha_sentence(slider.value), view.alpha_note)))
 
 
-def moved_words(slider: NumberSlider, before: ExploreView, after: ExploreView) -> str:
-    """Return what a move of a slider has changed."""
-    ranks = {result.path: result.rank for result in before.results}
+def moved_words(slider: NumberSlider, ranks: Mapping[str, int], after: ExploreView) -> str:
+    """Return what moving a slider has changed; `ranks` are those that the arrows count from."""
     moved = [row.rank for row in after.results if ranks.get(row.path) != row.rank]
     changed = f"{format_count(len(moved), 'result')} moved" if moved else "the order stays"
     if moved and min(moved) > FEW_RESULTS:

@@ -105,6 +105,9 @@ class JudgingScreen(ModeScreen):
                     start(judging.save(tuning, diff))
 
             if self.is_current:  # another screen may have been opened since
-                self.app.push_screen(Confirm("Save to kbx.toml?", safe_lines(diff)), answered)
+                known = judging.measured
+                warning = () if known is None or known.current != settings else known.warning
+                box = Confirm("Save to kbx.toml?", safe_lines(diff), warning)
+                self.app.push_screen(box, answered)
 
         start(judging.propose_saving(tuning, ask))

@@ -83,6 +83,14 @@ class LiveMeasure:
     def worse(self) -> int:
         return sum(now < start - EQUAL for start, now in zip(self.start, self.now, strict=True))
 
+    @property
+    def warning(self) -> tuple[str, ...]:
+        """Return a sentence if the current settings answer the judged queries worse than A."""
+        start, now = map(format_score, map(fmean, (self.start, self.now)))
+        count = format_count(len(self.queries), "judged query")
+        worse = f"Over {count} this is worse than A: nDCG@10 {now} instead of {start}."
+        return (worse,) if now < start else ()
+
 
 def measure_candidates(measure: LiveMeasure) -> tuple[str, ...]:
     now, start = format_score(fmean(measure.now)), format_score(fmean(measure.start))

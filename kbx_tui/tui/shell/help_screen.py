@@ -61,11 +61,11 @@ class Help(ModalScreen[None]):
             self.meanings = (("5 6 7 8 9", keymap.reason), *self.meanings)
         self.filter = OrderedInput(f"{keymap.key_of('overlay.filter')} shows only what has a word")
         self.text = HelpText(lambda width: self._lines(scopes, keymap, width))
-        means = "What this means, and the keys here"
-        self.text.border_title = means if self.meanings else "Keys here"
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        with Vertical() as box:
+            means = "What this means, and the keys here"
+            box.border_title = means if self.meanings else "Keys here"
             yield self.text
             yield self.filter
 
@@ -111,7 +111,8 @@ class HelpText(TextPane):
     def show_more(self) -> None:
         more = self.scroll_offset.y + self.visible_height < self.virtual_size.height
         closes = f"{self.app.keymap.key_of('overlay.close')} closes"
-        self.border_subtitle = f"↓ more · {closes}" if more else closes
+        if isinstance(self.parent, Vertical):
+            self.parent.border_subtitle = f"↓ more · {closes}" if more else closes
 
 
 def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]:

@@ -177,8 +177,8 @@ class FolderLine(PathInput):
 
 
 ABOUT = (
-    "Search a folder of markdown: first what a query names, such as people, projects or tags, then"
-    " the documents that belong to it."
+    "Ask a folder of markdown who said, decided or knows what, and see why each answer stands where"
+    " it does."
 )
 
 

@@ -79,7 +79,7 @@ class CurvePane(LineDrawing, Draggable, can_focus=True, inherit_bindings=False):
         if self.curve is None:
             return fit_to_height(self.empty_state(width), height)
         words: list[Line] = [
-            (Span(f" {line}"),) for line in wrap(curve_words(self.curve, self.p), width - 2)
+            (Span(f"  {line}"),) for line in wrap(curve_words(self.curve, self.p), width - 3)
         ]
         tall = height - len(words)
         if tall < LEAST_HEIGHT:
@@ -349,29 +349,29 @@ def past_query_lines(past: PastQueries, width: int) -> list[Line]:
     read = f"{count:,} of {past.total:,}" if count < past.total else f"{count:,}"
     queries = "past query" if past.total == 1 else "past queries"
     lines = histogram_lines(observed.histogram, past.current, width)
-    lines.append((Span(shorten(f" best entity scores of {read} {queries}", width), "dim"),))
+    lines.append((Span(shorten(f"  best entity scores of {read} {queries}", width), "dim"),))
     now = outcome_words(observed, past.current)
-    lines.append((Span(f" threshold {format_score(past.current)}  ", "strong"), Span(now)))
+    lines.append((Span(f"  threshold {format_score(past.current)}  ", "strong"), Span(now)))
     if past.pinned == past.current:
         return lines
     then = outcome_words(observed, past.pinned)
-    lines.append((Span(f" A         {format_score(past.pinned)}  {then}", "dim"),))
+    lines.append((Span(f"  A         {format_score(past.pinned)}  {then}", "dim"),))
     flips = observed.flips(past.pinned, past.current)
     if not flips:
-        return [*lines, (Span(" no query changes between the two", "dim"),)]
+        return [*lines, (Span("  no query changes between the two", "dim"),)]
     change = "changes" if len(flips) == 1 else "change"
-    title = f" {format_count(len(flips), 'query')} {change}:"
+    title = f"  {format_count(len(flips), 'query')} {change}:"
     lines.append((Span(title),))
     places = [_place(observed, threshold) for threshold in (past.pinned, past.current)]
     for query in flips:
         change = " → ".join(OUTCOMES[query.outcomes[place]] for place in places)
-        text = fit(safe_line(query.query), max(width - len(change) - 6, 1))
-        lines.append((Span(f"   {text}  "), Span(change, "accent")))
+        text = fit(safe_line(query.query), max(width - len(change) - 7, 1))
+        lines.append((Span(f"    {text}  "), Span(change, "accent")))
     return lines
 
 
 def histogram_lines(histogram: Sequence[int], threshold: float, width: int) -> list[Line]:
-    room, most = max(width - 2, 1), max(*histogram, 1)
+    room, most = max(width - 3, 1), max(*histogram, 1)
     line = min(int(threshold * room), room - 1)
     lines: list[Line] = []
     for row in reversed(range(BAR_HEIGHT)):
@@ -382,9 +382,9 @@ def histogram_lines(histogram: Sequence[int], threshold: float, width: int) -> l
             cells.append(BLOCKS[min(max(eighths, 0), 8)])
         text = "".join(cells)
         spans = (Span(text[:line], "rule"), Span("│", "accent"), Span(text[line + 1 :], "entity"))
-        lines.append((Span(" "), *spans))
+        lines.append((Span("  "), *spans))
     scale = f"0{'.5':>{room // 2 - 1}}{'1':>{room - room // 2}}"
-    return [*lines, (Span(f" {fit(scale, room)}", "dim"),)]
+    return [*lines, (Span(f"  {fit(scale, room)}", "dim"),)]
 
 
 def outcome_words(observed: ThresholdObservatory, threshold: float) -> str:

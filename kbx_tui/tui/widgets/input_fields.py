@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.binding import Binding
 from textual.geometry import Offset, Region
@@ -142,8 +143,11 @@ class PathInput(OrderedInput):
         if self.value and crop.contains(x, y):
             x, y = x - crop.x, y - crop.y
             before, blank, after = strips[y].divide([x, x + 1, strips[y].cell_length])
-            # In the style of the cell, in which NO_COLOR has been taken into account.
-            sign = [Segment(CLEAR_SIGN, segment.style) for segment in blank]
+            # In the colour of the text, in which NO_COLOR has been taken into account: the padding
+            # has none, and a dialog above would not dim the sign.
+            text = [segment.style for segment in before if segment.style and segment.style.color]
+            color = Style(color=text[-1].color if text else None)
+            sign = [Segment(CLEAR_SIGN, (segment.style or color) + color) for segment in blank]
             strips[y] = Strip.join([before, Strip(sign), after])
         return strips
 

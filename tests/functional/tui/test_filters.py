@@ -132,6 +132,8 @@ async def test_escape_leaves_the_path_and_a_key_or_a_click_clears_it(demo: Path)
         await driver.narrow(MEETINGS)
         await driver.press("escape")
         await driver.until_focused(ResultList)
+        await driver.until_shown(StatusLine, f"only {MEETINGS} is searched; z takes it back")
+        assert MEETINGS in driver.text_of(PathLine)
         assert path_of(driver) == MEETINGS
         await driver.press("f", "ctrl+u")
         await driver.until(lambda: driver.paths == everywhere)

@@ -344,7 +344,8 @@ async def test_sentences_name_the_configured_keys(demo_copy: Path) -> None:
         await driver.until(lambda: facets.border_subtitle == "f10 closes")
         await driver.press("f10", "question_mark")
         await driver.until(lambda: isinstance(driver.app.screen, Help))
-        assert str(driver.app.screen.query_one(HelpText).border_subtitle).endswith("f11 closes")
+        box = driver.app.screen.query_one("Help > Vertical")
+        assert str(box.border_subtitle).endswith("f11 closes")
 
 
 async def test_invalid_keys_are_one_error_line_and_keep_all_defaults(demo_copy: Path) -> None:

@@ -18,7 +18,7 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
-from kbx_tui.tui.explore.entities import EntityList, EntityStrip
+from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
 from kbx_tui.tui.explore.inputs import Knobs, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
@@ -29,7 +29,16 @@ from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import Help
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
-from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
+from tests.functional.tui.driving import (
+    NARROW,
+    QUESTION,
+    TINY,
+    WIDE,
+    Driver,
+    Size,
+    rendered_strips,
+    running,
+)
 from tests.waiting import until
 
 
@@ -356,6 +365,9 @@ async def test_passages_fill_the_room_that_weak_results_leave(demo: Path) -> Non
         await driver.pilot.resize_terminal(140, 40)  # too low for a passage of each
         await driver.until(lambda: results.row_heights()[3] == 1)
         assert "weaker" in driver.text_of(ResultList)
+        await driver.pilot.resize_terminal(140, 90)  # high enough for the weak ones, too
+        await driver.until_shown(ResultList, results.rows[-1].title)
+        assert "weaker" not in driver.text_of(ResultList)
 
 
 async def test_bars_are_as_long_as_the_scores_beside_them(demo: Path) -> None:
@@ -387,6 +399,7 @@ async def test_the_threshold_says_what_it_keeps(demo: Path) -> None:
         await driver.press("m")  # flat: alpha has nothing to weigh
         await driver.until(lambda: driver.view.mode.name == "flat")
         assert not driver.explore.query_one(Knobs).alpha.has_effect
+        await driver.until_shown(Knobs, "document .50 no effect")
 
 
 def result_look(results: ResultList, row: int) -> str:
@@ -458,8 +471,21 @@ async def test_new_query_closes_the_card_of_the_old_one(demo: Path) -> None:
         await driver.until(lambda: driver.view.query == "rollback plan")
 
 
+async def test_the_entity_whose_card_is_open_is_marked(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("escape", "e", "down", "enter")
+        await driver.until_focused(EntityCard)
+        assert "› ● Migration" in driver.text_of(EntityList)
+        await driver.press("escape", "escape")
+        await driver.until_focused(ResultList)
+        assert "›" not in driver.text_of(EntityList)
+
+
 async def test_query_is_cleared_by_a_key_or_a_click(demo: Path) -> None:
     async with running(demo, NARROW, asked=QUESTION) as driver:
+        cells = (cell for strip in rendered_strips(driver.app) for cell in strip)
+        (sign,) = [cell for cell in cells if "×" in cell.text]
+        assert sign.style is not None and sign.style.color is not None  # else dialogs dim it not
         line = driver.text_of(QueryLine)
         await driver.pilot.click(QueryLine, offset=(line.index("×"), 0))
         await driver.until(lambda: driver.explore.view is None)

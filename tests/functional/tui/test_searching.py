@@ -47,7 +47,7 @@ async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: P
 
 async def test_a_key_undoes_and_redoes_the_correction_of_a_misspelt_word(demo: Path) -> None:
     async with running(demo, WIDE, asked="linkspann") as driver:
-        note = "searched for linkspan instead of linkspann; v w undoes it"
+        note = "searched for linkspan instead of linkspann; v w keeps yours"
         await driver.until_shown(StatusLine, note)
         assert "Mobile roadmap" in driver.titles
         await driver.press("escape", "v", "w")

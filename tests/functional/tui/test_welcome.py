@@ -10,7 +10,7 @@ from kbx_tui.base_trust import trusted_bases
 from kbx_tui.demo import FOLDER_VARIABLE
 from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.explore.inputs import DateChip, QueryLine
+from kbx_tui.tui.explore.inputs import DateChip, Knobs, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.tour import TourBubble
 from kbx_tui.tui.explore.why_pane import WhyPane
@@ -285,6 +285,7 @@ async def test_a_refused_base_stays_closed_and_the_reason_is_shown(
         await until_asked(driver)
         await driver.press(key)
         await until_back(driver)
+        assert not driver.explore.query_one(Knobs).visible  # kbx.toml is not read: what they say
         await driver.until_shown(StatusLine, "is not trusted with [index] uri")
         await driver.write("alice")  # another attempt to open it
         await driver.until_shown(StatusLine, "is not trusted with [index] uri")
@@ -397,6 +398,10 @@ async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes
         await driver.press("down")
         await driver.until_shown(TourBubble, "3/6")
         assert driver.explore.query_one(TourBubble).region == bubble
+        await driver.until_shown(TourBubble, "▲ and ▼ mark the rows that move.")
+        await driver.pilot.resize_terminal(*TINY)
+        await driver.until_shown(TourBubble, "▲ and ▼ mark the rows that move.")
+        await driver.pilot.resize_terminal(*NARROW)
         await driver.press("slash")  # there, the keys of the next steps would be text
         await driver.until_shown(TourBubble, "2/6 Press ↓")
         await driver.press("down")

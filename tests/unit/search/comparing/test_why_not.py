@@ -196,6 +196,11 @@ def test_standing_of_a_document_without_a_match() -> None:
     answer = why_not(rank(found, Tuning()), 1, 1)
     assert (answer.stage, answer.rank, answer.changes) == ("no match", None, ())
     assert answer.standing == "it says nothing of what is asked"
+    named = evidence(
+        components([9.0, 0.0], [0.5, 0.0]), entities=[(entity(1, 1.0, named=True), {1: 1.0})]
+    )
+    standing = why_not(rank(named, Tuning(alpha=1.0)), 1, 1).standing
+    assert standing == "it is linked to what you name, but says nothing of what is asked"
 
 
 def test_nothing_is_proposed_for_a_document_in_the_top() -> None:

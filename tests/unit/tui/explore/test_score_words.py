@@ -15,6 +15,7 @@ from kbx_tui.tui.explore.presenting import (
     meaning_sentence,
     words_sentence,
 )
+from kbx_tui.tui.explore.result_list import ranks_of
 from kbx_tui.tui.explore.view import (
     Addend,
     EntityRow,
@@ -128,7 +129,7 @@ def view_of(
 def test_a_moved_slider_says_what_changed() -> None:
     rows = [ResultRow(n, f"{n}.md", "", "", n + 1, 0.5, 0.5, 0.0, 0.0, "") for n in range(3)]
     swapped = (replace(rows[1], rank=1), replace(rows[0], rank=2), rows[2])
-    before = view_of((ALICE,), results=(*rows,))
+    before = ranks_of(rows)
     after = view_of((), results=swapped, note="next change at .60")
     alpha, threshold = NumberSlider("alpha", 0.55), NumberSlider("threshold", 0.6)
     assert moved_words(alpha, before, after) == "alpha .55: 2 results moved, next change at .60"
@@ -140,18 +141,18 @@ def test_a_moved_slider_says_what_changed() -> None:
 def test_a_threshold_that_moves_nothing_says_why_and_what_would() -> None:
     threshold = NumberSlider("threshold", 0.5)
     view = view_of((replace(ALICE, score=0.62), replace(PLATFORM, score=0.453)))
-    assert moved_words(threshold, view, view) == (
+    assert moved_words(threshold, {}, view) == (
         "threshold .50: the order stays, 1 entity counts, next changes at .45 and .63"
     )
     sure = view_of((replace(ALICE, score=1.0),))
-    assert moved_words(threshold, sure, sure) == "threshold .50: the order stays, 1 entity counts"
+    assert moved_words(threshold, {}, sure) == "threshold .50: the order stays, 1 entity counts"
 
 
 def test_parts_of_a_result_add_up_to_its_score() -> None:
     result = ResultRow(0, "a.md", "A", "", 1, 0.861, 0.3956, 0.4654, 0.0, "")
     words = dict(result_words(result))
     assert list(words)[:3] == [".86", "━ .40", "─ .46"]
-    assert "relevance (words and meaning) of that of a full answer" in words["━ .40"]
+    assert "alpha × how fully its own text answers" in words["━ .40"]
     assert "linked to what you named" in words["─ .46"]
 
 

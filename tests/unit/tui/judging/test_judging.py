@@ -46,6 +46,12 @@ def test_changed_settings_are_shown_beside_the_start() -> None:
     )
 
 
+def test_settings_that_are_worse_than_a_have_a_warning() -> None:
+    worse = "Over 3 judged queries this is worse than A: nDCG@10 .67 instead of .73."
+    assert replace(MEASURE, start=MEASURE.now, now=MEASURE.start).warning == (worse,)
+    assert MEASURE.warning == ()
+
+
 def test_settings_of_a_are_shown_alone() -> None:
     same = replace(MEASURE, current=A, start=MEASURE.now)
     assert measure_candidates(same)[0] == "nDCG@10 .73 over 3 judged queries, judged@10 50 %"

@@ -91,6 +91,12 @@ def test_a_week_is_shown_by_its_first_day() -> None:
     assert "".join(span.text for span in line).endswith("  2026-03-16")
 
 
+def test_a_long_title_that_moved_keeps_its_date() -> None:
+    result = ResultRow(7, "p.md", "INC-0117 " * 9, "2026-03-16", 1, 0.5, 0.5, 0.0, 0.0, "")
+    line = "".join(span.text for span in result_line(result, 60, -1, "◆"))
+    assert line.endswith(" ▼1  2026-03-16")
+
+
 @given(st.floats(0.0, 1.0))
 def test_a_weight_of_many_digits_is_shown_in_full(weight: float) -> None:
     shown = Fraction(weight_text(round(weight, 6)) or "0")

@@ -24,9 +24,9 @@ KEYS_FROM = 30
 ENDS_FROM = 50
 NOTE_FROM = 100
 SHORT_NOTE, SHORT_NOTE_FROM = 26, 64
+"""The cells that a short note has, and the width from which it has them."""
 LONGEST_OF_PAIR = 24
 """Cells of a track in less than the whole width, where two sliders are level."""
-"""The cells that a short note has, and the width from which it has them."""
 VALUE_WIDTH = 5
 
 

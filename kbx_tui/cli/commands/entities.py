@@ -18,7 +18,7 @@ from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
 from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
 from kbx_tui.cli.write_output import confirmed, may_ask, print_written, prints_written
-from kbx_tui.errors import NotConfirmed
+from kbx_tui.errors import NotConfirmed, WriteFault
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
 from kbx_tui.search.link_records import NOTHING_RELATED
@@ -291,6 +291,8 @@ def _previewed(
         raise NotConfirmed("nothing was written: look with --dry-run, then say --yes")
     print_written(written, dry_run=True)
     if confirmed(question):
+        if write(dry_run=True).diff != written.diff:
+            raise WriteFault("the pages have changed meanwhile; nothing was written, try again")
         written = write()
     else:
         say("nothing was written")

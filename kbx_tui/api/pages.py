@@ -203,7 +203,8 @@ class Pages:
             raise NotFound(f"no page has {correction.wrong!r} to correct: {reason}")
         hints.append(f"{format_count(places, 'place')} in {format_count(len(edits), 'page')}")
         diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
-        written = Written(False, edits[0].path, diff, hints=tuple(hints))
+        paths = tuple(edit.path for edit in edits)
+        written = Written(False, paths[0], diff, hints=tuple(hints), paths=paths)
         if dry_run:
             return written
         entry = self._files.write(edits, f"correct {correction.wrong} to {correction.right}")

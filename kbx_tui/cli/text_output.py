@@ -192,12 +192,12 @@ def result_lines(
     snippet = highlighted(read.text, read.ranges(result.matches))
     if result.is_cut:
         snippet.append(" …", DIM)
-    return [first, place, *_indented(snippet, width, rank_width)]
+    return [first, place, *indented(snippet, width, rank_width)]
 
 
 def reason_lines(result: SearchResult, width: int, rank_width: int, *, fast: bool) -> list[Text]:
     reasons = score_reasons(result.explain or {}, fast=fast).lines()
-    return [row for line in reasons for row in _indented(Text(line, DIM), width, rank_width)]
+    return [row for line in reasons for row in indented(Text(line, DIM), width, rank_width)]
 
 
 def highlighted(text: str, matches: Iterable[Sequence[int]]) -> Text:
@@ -220,7 +220,7 @@ def _value(value: str | Iterable[str]) -> str:
     return safe_line(value if isinstance(value, str) else ",".join(value))
 
 
-def _indented(text: Text, width: int, rank_width: int) -> list[Text]:
+def indented(text: Text, width: int, rank_width: int) -> list[Text]:
     indent = " " * (rank_width + SCORE_WIDTH)
     room = max(width - len(indent), 20)
     return [Text(indent).append_text(line) for line in _wrapped(text, room)]

@@ -386,3 +386,5 @@ class Written:
     hints: tuple[str, ...] = ()
     entry: int | None = None
     """Journal number that `undo` takes to revert the write."""
+    paths: tuple[str, ...] = ()
+    """All files of a correction of a name; `path` is the first."""

@@ -145,18 +145,20 @@ class TerminalApp(App[None]):
         """Open `file` until the editor ends, with the original NO_COLOR; return why not, or ''."""
         editor = editor_command(os.environ)
         if not editor:
-            return "no editor is set: `export EDITOR=nano`, then start kbx again"
+            return f"no editor is set: {editor_advice(os.environ)}"
         command = edit_command(editor, file, line)
         environment = os.environ | ({"NO_COLOR": "1"} if self.no_color else {})
+        reason = ""
         try:
             with self.suspend(), interrupts_for_child():
-                subprocess.run(command, env=environment, check=False)
+                try:
+                    subprocess.run(command, env=environment, check=False)
+                except OSError as error:  # raised further, it would leave the app suspended
+                    logger().warning("%s: %s", command, error)
+                    reason = f"{editor[0]} cannot be started: {error.strerror or error}"
         except SuspendNotSupported:
             return "an editor cannot be opened in this terminal"
-        except OSError as error:
-            logger().warning("%s: %s", command, error)
-            return f"{editor[0]} cannot be started: {error.strerror or error}"
-        return ""
+        return reason and f"{reason}; {editor_advice(os.environ)}"
 
     def open_beside(self, address: str) -> str:
         program, quiet = OPENERS.get(sys.platform, "xdg-open"), subprocess.DEVNULL
@@ -219,6 +221,16 @@ def edit_command(editor: list[str], file: Path, line: int) -> list[str]:
     if line > 0 and name in PLUS_LINE:
         return [*editor, f"+{line}", path]
     return [*editor, path]
+
+
+def editor_advice(
+    environment: Mapping[str, str], find: Callable[[str], str | None] = shutil.which
+) -> str:
+    """Return how to set an editor that is installed."""
+    variable = "VISUAL" if environment.get("VISUAL") else "EDITOR"
+    if name := next(filter(find, ("nano", "vim", "vi", "emacs")), ""):
+        return f"`export {variable}={name}`, then start kbx again"
+    return f"install one, such as nano, and name it in {variable}"
 
 
 TIMEOUT_SECONDS = 2.0

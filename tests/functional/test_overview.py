@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,9 @@ def test_timeline_is_limited_and_refuses_a_malformed_date(base: Path, kbx: Comma
     ran = kbx("timeline", "ada", "--limit", "2", "--kb", base)
     assert len(ran.out.splitlines()) == 3
     assert "older entries left out" in ran.err
-    assert "\x1b" not in kbx("timeline", "ada", "--kb", base).out
+    shown = kbx("timeline", "ada", "--kb", base).out
+    assert "\x1b" not in shown
+    assert not re.search(r"\d{9}", shown), "ids of facts are for programs"
     with KnowledgeBase(base) as kb:
         with pytest.raises(ConfigError, match="not a date"):
             kb.entities.timeline("ada", as_of="2026-99-99")

@@ -16,11 +16,20 @@ import click
 
 from kbx_tui.cli import options
 from kbx_tui.cli.base_command import Command, Group, open_kb, selected_root
-from kbx_tui.cli.output import Greyed, padded, print_json, print_result, say, wants_json
+from kbx_tui.cli.output import (
+    Greyed,
+    console,
+    padded,
+    print_json,
+    print_result,
+    say,
+    wants_json,
+)
 from kbx_tui.cli.write_output import confirmed, may_ask, print_written, prints_written
-from kbx_tui.errors import NotConfirmed
+from kbx_tui.errors import NotConfirmed, WriteFault
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.folding import slug
+from kbx_tui.safe_text import safe_line
 from kbx_tui.search.link_records import NOTHING_RELATED
 from kbx_tui.tools.json_output import (
     broken_json,
@@ -291,6 +300,8 @@ def _previewed(
         raise NotConfirmed("nothing was written: look with --dry-run, then say --yes")
     print_written(written, dry_run=True)
     if confirmed(question):
+        if write(dry_run=True).diff != written.diff:
+            raise WriteFault("the pages have changed meanwhile; nothing was written, try again")
         written = write()
     else:
         say("nothing was written")
@@ -402,7 +413,10 @@ def experts_command(topic: str, limit: int, min_claims: int, weight: str, people
     """
     with open_kb(selected_root(may_be_empty=wants_json())) as kb:
         ranking = kb.experts(topic, limit, min_claims=min_claims, weight=weight, people=people)
-    print_result(experts_json(ranking), experts_lines(ranking), notes=ranking.notes)
+    lines = experts_lines(ranking)
+    if not people and ranking.experts and ranking.experts[0].type != "person":
+        lines.append("--people ranks people alone")
+    print_result(experts_json(ranking), lines, notes=ranking.notes)
 
 
 def experts_lines(ranking: ExpertRanking) -> list[str]:
@@ -452,10 +466,20 @@ def related_command(document: str, limit: int) -> None:
 
 
 def related_lines(found: RelatedDocuments) -> Iterator[str]:
-    yield f"{found.title}  {found.path}"
+    from rich.text import Text
+
+    from kbx_tui.cli.text_output import indented, shortened
+
+    width, indent = console().width, " " * 7
+    yield shortened(safe_line(found.title), width)
+    yield found.path
     for each in found.related:
-        yield f"{format_score(each.score):>5}  {each.title}  {each.path}"
-        yield f"       {each.reason}"
+        title = shortened(safe_line(each.title), width - len(indent))
+        yield f"{format_score(each.score):>5}  {title}"
+        yield f"{indent}{each.path}"
+        yield from (
+            line.plain for line in indented(Text(safe_line(each.reason)), width, rank_width=1)
+        )
     if not found.related:
         yield NOTHING_RELATED
 

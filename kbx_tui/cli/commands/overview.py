@@ -79,7 +79,8 @@ def timeline_lines(found: Timeline) -> Iterator[str]:
     for entry in found.entries:
         status = "" if entry.status in ("", "active") else entry.status
         since = f" on {entry.superseded}" if status == "superseded" and entry.superseded else ""
-        place = str(entry.fact_id) if entry.fact_id is not None else entry.path
+        place = "" if entry.fact_id is not None else entry.path
         remarks = ", ".join(filter(None, (f"{status}{since}", entry.reason, place)))
         kind = entry.kind.replace("_", " ")
-        yield f"{entry.date[:10]:<10}  {padded(kind, 9)}  {entry.text}  ({remarks})"
+        shown = f"  ({remarks})" if remarks else ""
+        yield f"{entry.date[:10]:<10}  {padded(kind, 9)}  {entry.text}{shown}"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from kbx_tui.drafting.drafts import Choice, Draft, complete_file, drafts_from_text, new_draft
+from kbx_tui.errors import WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup import rows
@@ -26,7 +27,7 @@ from kbx_tui.tui.shell.messages import Progress
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.decided_pairs import LabelledScore
-    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict
+    from kbx_tui.drafting.drafts import Applied, DraftCheck, Plan, Verdict, Written
 
 TYPING_PAUSE = 0.15
 MAX_STEPS = 100
@@ -455,20 +456,23 @@ class ReviewModel:
         )
         title = safe_line(f"Correct {wrong} to {right}?")
         lines = tuple(map(safe_line, found.diff.splitlines()))
-        write = partial(self._begin_writing, self._correct_name, wrong, right)
+        write = partial(self._begin_writing, self._correct_name, wrong, right, found.diff)
         self.post(rows.WriteProposed(title, lines, found.hints, write))
 
-    async def _correct_name(self, wrong: str, right: str) -> None:
-        def correct(engine: KnowledgeBase) -> tuple[int | None, list[str]]:
-            entry = engine.pages.correct_name(wrong, right).entry
-            return entry, [change.path for change in engine.undoable(1)[0].changes]
+    async def _correct_name(self, wrong: str, right: str, diff: str) -> None:
+        """Write the correction of the diff. Refused if a page has changed since."""
+
+        def correct(engine: KnowledgeBase) -> Written:
+            if engine.pages.correct_name(wrong, right, dry_run=True).diff != diff:
+                raise WriteFault("the pages have changed meanwhile; nothing was written, try again")
+            return engine.pages.correct_name(wrong, right)
 
         with self._until_written():
-            entry, paths = await self._client.run(correct)
-            self._on_write(paths)
-        self._steps.append(rows.ReviewStep(self.drafts, self._threshold, entry))
-        where = format_count(len(paths), "page")
-        self._show_written(safe_line(f"corrected {wrong} to {right} on {where}"), entry)
+            written = await self._client.run(correct)
+            self._on_write(written.paths)
+        self._steps.append(rows.ReviewStep(self.drafts, self._threshold, written.entry))
+        where = format_count(len(written.paths), "page")
+        self._show_written(safe_line(f"corrected {wrong} to {right} on {where}"), written.entry)
         self._save_and_check()
 
     def _show_written(self, words: str, entry: int | None) -> None:

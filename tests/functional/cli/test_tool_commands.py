@@ -19,6 +19,17 @@ def test_experts_are_listed_with_their_facts(kbx: CommandLine, demo_kb_path: Pat
     assert ran.err == ""
 
 
+def test_a_listing_headed_by_no_person_names_the_option_for_people(
+    kbx: CommandLine, demo_kb_path: Path
+) -> None:
+    hint = "--people ranks people alone"
+    listed = kbx("experts", "migration", "--kb", demo_kb_path).out.splitlines()
+    assert "project:migration" in listed[0]
+    assert listed[-1] == hint
+    for words in (["migration", "--people"], ["rollback", "drill"], ["submarines"]):
+        assert hint not in kbx("experts", *words, "--kb", demo_kb_path).out
+
+
 def test_no_experts_is_not_a_failure(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("experts", "submarines", "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (0, "no experts found on submarines\n")

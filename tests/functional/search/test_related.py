@@ -94,12 +94,14 @@ def test_without_vectors_links_and_entities_count_and_muted_documents_do_not(
 
 
 def test_the_command_prints_reasons_and_the_nearest_name(
-    kbx: CommandLine, kb: KnowledgeBase
+    kbx: CommandLine, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = ["--kb", str(kb.root)]
+    monkeypatch.setenv("COLUMNS", "40")
     shown = kbx("related", "frames", *base)
     assert shown.code == 0
     assert "notes/plan.md\n       links to it" in shown.out
+    assert max(map(len, shown.out.splitlines())) <= 40
     rows = json.loads(kbx("related", PLAN, "--json", "--limit", "1", *base).out)["related"]
     assert len(rows) == 1
     assert kbx("related", "notes/tax.md", *base).out.endswith("no similar text\n")

@@ -670,6 +670,14 @@ async def test_a_misheard_name_is_corrected_after_a_look_and_put_back_by_one_key
         line.value = "Karen Veal = Karin Wiel"
         await review.press("enter")
         await review.driver.until_shown(ConfirmText, "1 place in 1 page", "+Karin Wiel wants [two")
+        page.write_text("# Call\n\nKaren Veal, that is Karen Veal.\n", encoding="utf-8")
+        await review.press("enter")
+        await review.driver.until_shown(StatusLine, "the pages have changed meanwhile; nothing was")
+        assert "Karin Wiel" not in page.read_text(encoding="utf-8")
+        await review.press("C")
+        line.value = "Karen Veal = Karin Wiel"
+        await review.press("enter")
+        await review.driver.until_shown(ConfirmText, "2 places in 1 page")
         await review.press("enter")
         await review.driver.until_shown(StatusLine, "corrected Karen Veal to Karin Wiel on 1 page")
         assert "Karin Wiel" in page.read_text(encoding="utf-8")

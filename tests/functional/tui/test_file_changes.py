@@ -193,7 +193,9 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     @contextmanager
     def suspend(app: KbxApp) -> Iterator[None]:  # there is no terminal to suspend
-        yield
+        app.add_class("-suspended")
+        yield  # like Textual's, it does not resume after an error
+        app.remove_class("-suspended")
 
     script, log = tmp_path / "vi", tmp_path / "log"
     script.write_text(SCRIPT.format(log=log), encoding="utf-8")
@@ -244,11 +246,12 @@ async def test_without_a_document_or_an_editor_o_says_so(
         await driver.press("down")
         for program, *words in (
             ("", "no editor is set", "export EDITOR="),
-            ("/nowhere/vi", "/nowhere/vi cannot be started: No such file"),
+            ("/nowhere/vi", "/nowhere/vi cannot be started: No such file", "export EDITOR="),
         ):
             monkeypatch.setenv("EDITOR", program)
             await driver.press("o")
             await driver.until_shown(StatusLine, *words)
+        assert not driver.app.has_class("-suspended"), "the terminal stays blank"
         assert not editor.exists()
 
 

@@ -76,7 +76,7 @@ class AnalysedText:
     """True for a name or note, False for a sentence."""
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def analyse_words(text: str) -> AnalysedText:
     text = text.strip()
     words = tuple(tokens(text))

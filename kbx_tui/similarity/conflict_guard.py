@@ -164,7 +164,7 @@ def adds_values(left: str, right: str) -> bool:
     return any(added and not missing for added, missing in (numbers, names)) or parts[0] > parts[1]
 
 
-claims_of = lru_cache(maxsize=1024)(Claims)  # 5 kB each, in servers that run for weeks
+claims_of = lru_cache(maxsize=4096)(Claims)  # 5 kB each, in servers that run for weeks
 
 
 def _dates(left: Claims, right: Claims) -> list[Conflict]:
@@ -409,7 +409,7 @@ def _missing(
     ]
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def _words_in(text: str) -> tuple[frozenset[str], str]:
     """Return the folded words of a text, with the parts of compounds, and its capital initials."""
     matches = _NAME_WORD.findall(text)

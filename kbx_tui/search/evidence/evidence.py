@@ -117,7 +117,7 @@ class Topic:
     """How much the topic tells, above 0 and at most 1: less than 1 if many documents hold its
     words, as `programming` in a base on computers. Then credit depends less on the answer."""
     is_common: bool = False
-    """True if all of its words that documents hold are common in English, as `last time`."""
+    """True if documents hold some of its words and all are common in English, as `last time`."""
 
     def answered(self, relevance: Scores) -> Scores:
         return power(self._share(relevance), ANSWER_POWER)
@@ -383,6 +383,8 @@ class Evidence:
     asked_kind: AskedKind | None = None
     undated: tuple[str, ...] = ()
     """Dates that the query asks for, in words, on which no document of the base is dated."""
+    listed: str = ""
+    """What is listed in place of documents that say a word of the query, for a note."""
     lists_missing: bool = False
     corrections: tuple[tuple[str, str], ...] = ()
     """Words of the query that no document holds, as typed, and what was searched for instead."""

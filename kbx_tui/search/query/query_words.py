@@ -44,7 +44,7 @@ REQUEST_WORDS = _LISTS["REQUEST_WORDS"]
 DOCUMENT_WORDS = _LISTS["DOCUMENT_WORDS"]
 """Words for what is asked for, whatever it is about: `meetings last week` asks for a time alone."""
 KINDS_OF_TEXT = _LISTS["KINDS_OF_TEXT"]
-"""Words for documents that may also be what they are about: `posts from June`."""
+"""Words for documents that say nothing of what they are about, except where documents say them."""
 FOR_PEOPLE, FOR_MEETINGS, FOR_NEWEST = (
     _LISTS[name] for name in ("FOR_PEOPLE", "FOR_MEETINGS", "FOR_NEWEST")
 )
@@ -99,7 +99,7 @@ class Word:
 
 
 MOST_WORDS = 16
-"""Words of a question. A longer query is a text: what it asks for and titles are not read in it."""
+"""Words of a question. A longer query is a text: it asks for no meetings, and names no title."""
 
 
 @lru_cache(maxsize=16)  # several parts of a search ask for those of its query

@@ -214,6 +214,8 @@ def search_notes(
         yield f'no document has {typed}: searched for {meant}; "{typed}" is searched for as typed'
     if evidence.undated:
         yield f"no document is dated {join_limited(evidence.undated, ' or ')}"
+    if evidence.listed:
+        yield safe_line(evidence.listed)
     yield from outdated
     if failure := reranker_failure(ranking):
         yield failure

@@ -96,14 +96,12 @@ class DocumentKinds:
     def asked_for(self, query: str) -> tuple[str, Flags] | None:
         """Return the people or meetings that a query asks for, and which documents they are.
 
-        None if it asks for neither or is a text, in which `decisions` are a topic, or if the base
-        has hardly any of them or no other documents.
+        None if it asks for neither, or if the base has hardly any of them or no other documents. A
+        long query does not ask for meetings: in a text, `decisions` are a topic.
         """
-        if len(words_of(query)) > MOST_WORDS:
-            return None
         if asks_for_people(query):
             name, of_kind = "people", self.people
-        elif not FOR_MEETINGS.isdisjoint(_folded(query)):
+        elif len(words_of(query)) <= MOST_WORDS and not FOR_MEETINGS.isdisjoint(_folded(query)):
             name, of_kind = "meetings", self.meetings
         else:
             return None

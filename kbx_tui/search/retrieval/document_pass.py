@@ -232,8 +232,9 @@ def query_topic(
         idf_asked = sum(idf.get(term, 0.0) for term in asked.words) if asked else 0.0
         thing_share = 1.0 - (idf_asked / total if total else 0.0)
     weight = min(1.0, total / words.telling_idf) if idf else 1.0
-    held = filter(words.is_held, topic_words_of(folded_words(named.document_query)))
-    return Topic(float(full), thing_share, weight, is_common=all(map(is_common_word, held)))
+    topic = topic_words_of(folded_words(named.document_query))
+    is_common = any(map(words.is_held, topic)) and all(map(is_common_word, topic))
+    return Topic(float(full), thing_share, weight, is_common)
 
 
 class FeedbackQuery:

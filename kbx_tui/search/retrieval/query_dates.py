@@ -15,7 +15,7 @@ for the words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
@@ -24,6 +24,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.formatting import join_limited
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.terms import term_of
 from kbx_tui.index.snapshot import Snapshot
@@ -48,6 +49,7 @@ from kbx_tui.search.query.query_words import (
     KINDS_OF_TEXT,
     asks_for_news,
     has_topic,
+    topic_words_of,
     words_for_news,
 )
 from kbx_tui.search.request import Filters, SearchRequest
@@ -65,6 +67,10 @@ class QueryDates:
     is_filter: bool = False
     is_for_newest: bool = False
     """Whether the query asks for the newest documents and nothing else: `last meeting`."""
+    of_kind: tuple[int, ...] = ()
+    """Rows of the documents that a query for a time and a type or folder lists."""
+    note: str = ""
+    """What is listed, where no document of the time says a word of the query."""
 
     @classmethod
     def of(
@@ -92,8 +98,30 @@ class QueryDates:
             last = max(ends) if all(ends) else ""
             filters = filters.within(min(period.first for period in periods), last)
         undated = tuple(read.period.words for read in dated.undated)
-        text = _searched(dated, find_names, generation)
-        return cls(text, filters, dated.dates, undated, is_filter)
+        named, topic = find_names(dated.rest), topic_words_of(folded_words(dated.rest))
+        dates = cls(_searched(dated, named), filters, dated.dates, undated, is_filter)
+        has_names = any(match.named for match in named.matches)
+        return dates if has_names or not topic else dates._without_kind(topic, generation)
+
+    def _without_kind(self, words: Sequence[str], generation: IndexGeneration) -> Self:
+        """Return dates alone if the words besides only say what kind of documents is asked for.
+
+        They do if no document of the time says any, and they are the type or a folder of some, or
+        words such as `posts`.
+        """
+        flags = np.zeros(len(generation.snapshot.paths), np.bool_)
+        for read in self.read:
+            flags |= generation.document_dates.flags_in(read.period)
+        said = (flags[generation.words.rows_with_phrase(word)].any() for word in words)
+        if not flags.any() or any(said):
+            return self
+        of_kind = tuple(_rows_of_kind(words, np.flatnonzero(flags).tolist(), generation.snapshot))
+        if not (of_kind or KINDS_OF_TEXT.issuperset(words)):
+            return self
+        time = join_limited([read.period.words for read in self.read], " or ")
+        listed = "those of that type or folder" if of_kind else "all of that time"
+        note = f"no document of {time} says “{' '.join(words)}”; these are {listed}"
+        return replace(self, text="", of_kind=of_kind, note=note)
 
     def blanked(self, text: str) -> str:
         """Return a text with blanks for the dates read: they say nothing of the names beside."""
@@ -129,29 +157,33 @@ def _asks_for_newest_alone(query: str) -> bool:
     return asks_for_news(words) and not has_topic(others)
 
 
-def _searched(
-    dated: DatedQuery, find_names: Callable[[str], NamedQuery], generation: IndexGeneration
-) -> str:
+def _searched(dated: DatedQuery, named: NamedQuery) -> str:
     """Return the text to search for.
 
     The words of a date are searched for along with a topic, as titles and texts contain them. With
     names alone they would become the topic, but documents of that time need not contain them.
     """
-    named = find_names(dated.rest)
     if any(match.named for match in named.matches):
         return dated.rest if named.names_only and dated.dates else dated.text
-    words = {*folded_words(dated.rest)} - DOCUMENT_WORDS
-    kinds = words & KINDS_OF_TEXT
-    if has_topic(words - kinds) or _are_said(kinds, dated.dates, generation):
+    if topic_words_of(folded_words(dated.rest)):
         return dated.text
     may_be_written = not dated.dates and not all(read.is_relative for read in dated.undated)
     return dated.text if may_be_written else ""
 
 
-def _are_said(words: Iterable[str], dates: Iterable[ReadDate], generation: IndexGeneration) -> bool:
-    """Return whether a document of the dates holds one of the words."""
-    rows = [row for word in words for row in generation.words.rows_holding(term_of(word)).tolist()]
-    return any(generation.document_dates.flags_in(read.period)[rows].any() for read in dates)
+_TELLS_OF = {term_of("postmortem"): term_of("incident")}
+"""What a page of a type or folder is asked for as besides."""
+
+
+def _rows_of_kind(words: Sequence[str], rows: Sequence[int], snapshot: Snapshot) -> Iterator[int]:
+    """Yield those of some rows whose type and folders the folded words are."""
+    wanted = set(map(term_of, words))
+    for row in rows:
+        types = (each[5:] for each in snapshot.properties[row] if each.startswith("type="))
+        names = filter(None, (*types, *snapshot.paths[row].split("/")[:-1]))
+        terms = {term_of(fold(name)) for name in names}
+        if wanted <= terms | {_TELLS_OF[term] for term in terms & _TELLS_OF.keys()}:
+            yield row
 
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")

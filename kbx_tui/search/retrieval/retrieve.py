@@ -324,6 +324,7 @@ class _Search:
                 scoped.dates, self._request.age_half_life or 0.0, self._request.today
             ),
             undated=self._dates.undated,
+            listed=self._dates.note,
             corrections=self._corrections,
             misspelt=(
                 *self._request.typed.unknown,
@@ -491,6 +492,8 @@ class _Search:
             why, dated = "newest", np.array([bool(day) for day in self._scoped.dates], np.bool_)
             if self._preference is not None:
                 why, dated = "date", self._preference.matches == DateMatch.DATED
+            if dates.of_kind:
+                return dict.fromkeys(np.flatnonzero(np.isin(rows, dates.of_kind)).tolist(), why)
             of_kind = self._generation.document_kinds.listed_for(self._request.searched)
             listed = dated if of_kind is None else dated & of_kind[rows]
             return dict.fromkeys(np.flatnonzero(listed if listed.any() else dated).tolist(), why)

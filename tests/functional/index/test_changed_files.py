@@ -113,18 +113,20 @@ def test_old_file_moved_into_the_base_is_reported(base: KnowledgeBase) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
+        lambda data: None,
         lambda data: b"",
         lambda data: b"garbage",
         lambda data: b'0\n{"memory/3.md": [[1, 2], "x"]}',
         lambda data: data[:-10] + bytes([data[-10] ^ 1]) + data[-9:],  # in a hash
     ],
-    ids=["empty", "garbage", "other-types", "one-bit"],
+    ids=["missing", "empty", "garbage", "other-types", "one-bit"],
 )
 def test_without_what_was_remembered_all_files_are_read_once(
-    base: KnowledgeBase, read: list[str], damage: Callable[[bytes], bytes]
+    base: KnowledgeBase, read: list[str], damage: Callable[[bytes], bytes | None]
 ) -> None:
     file = base.root / FILE
-    file.write_bytes(damage(file.read_bytes()))
+    content = damage(file.read_bytes())
+    file.unlink() if content is None else file.write_bytes(content)
     assert base.count_newer_files() == 0
     assert len(read) == FILES
     assert base.count_newer_files() == 0

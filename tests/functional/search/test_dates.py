@@ -168,6 +168,33 @@ def test_a_kind_of_text_is_a_topic_where_documents_of_that_time_name_it(tmp_path
     assert february.results[0].title == "Rules"
 
 
+def test_a_type_or_folder_is_listed_for_a_time_in_which_no_document_says_it(tmp_path: Path) -> None:
+    pages = {
+        "log/2026-01-12-lunch.md": "# Lunch\n\nSoup and bread.\n",
+        "log/2026-02-03-stop.md": "# Stop\n\nAn incident: the pump stopped.\n",
+        "log/2026-03-05-tea.md": "# Tea\n\nNo milk.\n",
+        "incidents/2026-03-06-slow.md": "# Slow pump\n\nThe filter was full.\n",
+        "log/2026-03-07-leak.md": "---\ntype: incident\n---\n# Leak\n\nThe hose.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, pages)) as kb:
+        january, february, march, articles = (
+            search(kb, query)
+            for query in (
+                "incidents in January 2026",
+                "incidents in February 2026",
+                "incident of March 2026",
+                "articles of March 2026",
+            )
+        )
+    assert all(result.score < 1.0 for result in january.results)
+    assert february.results[0].title == "Stop"
+    assert [result.title for result in march.results] == ["Leak", "Slow pump"]
+    note = "no document of March 2026 says “{}”; these are {}"
+    assert note.format("incident", "those of that type or folder") in march.meta.notes
+    assert len(articles.results) == 3
+    assert note.format("articles", "all of that time") in articles.meta.notes
+
+
 def test_a_page_about_a_month_or_year_is_of_any_time_in_it(tmp_path: Path) -> None:
     files = {
         "updates/2025-06-board.md": "## Second week\n\nThe roof is done.\n",

@@ -103,6 +103,7 @@ def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
         query = f"{known} {word}"
         yield "kbx_search", {"query": query, "fast": True, "explain": True, "limit": 50}
         yield "kbx_search", {"query": query, "explain": True, "hierarchy": False}
+        yield "kbx_search", {"query": query, "preset": "seed", "limit": 3}
         yield "kb_search", {"query": query, "top_k": 10}
         yield "kb_experts", {"topic": query}
         yield "kbx_memory_similar", {"text": query, "threshold": 0.0, "chunks": True}
@@ -112,7 +113,7 @@ def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
             yield "kbx_search", {"query": query, "explain": True}
     for word in GUESSES:
         yield "kbx_search", {"query": word, "explain": True, "sort": "date", "parent": "max"}
-        yield "kbx_search", {"query": f"key lies in {word}", "preset": "seed", "limit": 3}
+        yield "kbx_search", {"query": f"key lies in {word}", "feedback": 1.0}
         for filters in (f"@{word}", f"tag:{word}", f"tag:none -{word}", f"said:@{word}"):
             yield "kbx_search", {"query": f"{filters} lighthouse", "fast": True}
         for filters in (f"codename:{word}", f"-place:{word}", "place>a", f"title:{word}"):
@@ -130,6 +131,7 @@ def dictionary_attacks() -> Iterator[tuple[str, dict[str, Any]]]:
         yield "kb_get", {"id": f"memory/notes/{word}.md"}
         yield "kb_get", {"id": f"memory/notes/{word}.md", "lines": "3-6"}
         yield "kb_get", {"ids": [f"memory/notes/{word}.md", f"team:{word}"], "max_chars": 60}
+        yield "kb_get", {"id": f"team:{word}"}
         yield "kbx_related", {"id": f"memory/notes/{word}.md"}
         yield "kbx_links", {"id": f"{word} Sand"}
         yield "kbx_memory_add", {"text": "Likes tea", "entity": f"{word} Kane", "dry_run": True}

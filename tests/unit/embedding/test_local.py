@@ -82,6 +82,17 @@ def test_vectors_agree_with_the_fp32_model(embedder: Embedder) -> None:
     }
 
 
+def test_cosines_agree_with_reference_values(embedder: Embedder) -> None:
+    # References were computed in fp32; int8 weights may change them by up to 0.01.
+    for text, other, cosine in (
+        ("Engineering Director", "Director of Engineering", 0.958),
+        ("Platform", "Platform & Infrastructure", 0.759),
+        ("deployment rollback procedure", "lunch menu", -0.068),
+    ):
+        found = embedder.embed_query(text) @ embedder.embed_query(other)
+        assert found == pytest.approx(cosine, abs=0.01)
+
+
 def test_model_ships_with_its_licence_and_stays_small() -> None:
     assert "Apache License" in (BUNDLED.folder / "LICENSE").read_text(encoding="utf-8")
     assert (BUNDLED.folder / "model.onnx").stat().st_size < 30_000_000

@@ -26,8 +26,13 @@ def test_the_newest_may_have_a_month_or_year_as_date() -> None:
     assert asked("news of 2020", for_time=True) is None
 
 
-def test_a_text_asks_for_no_kind() -> None:
+def test_a_text_asks_for_no_meetings_but_may_ask_who() -> None:
     titles = [f"Meeting {row}" if row < 3 else f"Index {row}" for row in range(len(DATES))]
-    kinds = DocumentKinds(snapshot_of(PATHS, titles=titles, dates=DATES))
-    assert kinds.asked_for("decisions on an index and its files") is not None
-    assert kinds.asked_for("decisions" + " on an index and its files" * 3) is None
+    base = snapshot_of(PATHS, titles=titles, dates=DATES, kinds=["person"] * 3 + [""] * 2)
+    for query, asked_for in (("decisions", "meetings"), ("tell me who decides", "people")):
+        found, of_text = (
+            DocumentKinds(base).asked_for(query + " on an index and its files" * times)
+            for times in (1, 3)
+        )
+        assert found is not None and found[0] == asked_for
+        assert (of_text is None) == (asked_for == "meetings")

@@ -77,3 +77,9 @@ def test_topic_weighs_less_if_many_documents_hold_its_words() -> None:
         assert topic is not None
         weights.append(topic.weight)
     assert weights == [pytest.approx(words.idf("tide") / np.log(4)), 1.0, 1.0]
+
+
+def test_topic_is_common_if_documents_hold_some_of_its_words_and_english_has_all() -> None:
+    queries = ("night time", "zorblatt night", "time", "会議", "zebra")
+    topics = [topic_of(f"what did Ada Stone say about {query}") for query in queries]
+    assert [topic is not None and topic.is_common for topic in topics] == [True, *[False] * 4]

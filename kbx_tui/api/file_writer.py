@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +18,6 @@ from kbx_tui.editing.file_edits import FileEdit, commit_files, undo, write_files
 from kbx_tui.editing.journal import JournalEntry, finish_interrupted, read_file
 from kbx_tui.editing.lossless_text import with_same_change
 from kbx_tui.editing.page_edits import PageEdit, apply_edits
-from kbx_tui.embedding import is_remote
 from kbx_tui.errors import (
     EmbeddingError,
     IndexElsewhere,
@@ -259,18 +257,10 @@ class FileWriter:
             except (IndexFault, EmbeddingError) as error:
                 notice(f", but the index was not updated: {error}")
             else:
-                self._embed(session.unindexed_paths)
+                session.embed_briefly(sorted(session.unindexed_paths), seconds=EMBEDDING_SECONDS)
                 session.unindexed_paths.clear()
                 session.refresh()
             return
-
-    def _embed(self, paths: Collection[str]) -> None:
-        """Embed what was written, for at most a second; a remote model may be slow, or gone."""
-        if is_remote(self._session.settings.embedding.model):
-            return
-        deadline = time.monotonic() + EMBEDDING_SECONDS
-        with suppress(EmbeddingError, IndexFault):
-            self._session.add_vectors(sorted(paths), lambda: time.monotonic() > deadline)
 
 
 def _written_fact(

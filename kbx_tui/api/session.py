@@ -14,6 +14,7 @@ from msgspec.structs import replace as replace_struct
 
 from kbx_tui.config import Settings
 from kbx_tui.editing.journal import read_file
+from kbx_tui.embedding import is_remote
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.errors import (
@@ -68,6 +69,11 @@ REFRESH_SECONDS = 0.2
 
 LOOK_SECONDS = 0.002
 """Minimum time between two looks at the folder of the index: a method may need one per page."""
+
+SMALL_BASE = 20
+"""Number of documents up to which a first search finds by meaning, too."""
+FIRST_EMBEDDING_SECONDS = 5.0
+"""Longest time for their vectors, which seldom take a second; the rest is computed later."""
 
 OUTDATED_SECONDS = 30.0
 """Age from which the number of files that changed since they were indexed is counted again."""
@@ -390,7 +396,17 @@ class Session:
                 self.notice(f"{foreign}: {trust}now {what} is indexed first")
             else:
                 self.notice(f"{self.root} is not indexed yet; indexing {what} first")
-            self.index(fast=fast)
+            report = self.index(fast=fast)
+            if fast and report.documents <= SMALL_BASE:
+                self.embed_briefly(seconds=FIRST_EMBEDDING_SECONDS)
+
+    def embed_briefly(self, only: Collection[str] | None = None, *, seconds: float) -> None:
+        """Embed for so long at most; not by a remote model, which may be slow, or gone."""
+        if is_remote(self.settings.embedding.model):
+            return
+        deadline = time.monotonic() + seconds
+        with suppress(EmbeddingError, IndexFault):
+            self.add_vectors(only, lambda: time.monotonic() > deadline)
 
     def rebuild(self, damage: IndexDamaged, *, full: bool) -> None:
         """Build the index again after `damage`, which is raised where that is impossible.

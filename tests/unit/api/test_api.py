@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from kbx_tui import KnowledgeBase, OutOfRange
-from kbx_tui.api.session import Session
+from kbx_tui.api.session import SMALL_BASE, Session
 from kbx_tui.config import Settings
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.tools.arguments import KbxSearch
@@ -77,6 +77,19 @@ def test_unindexed_base_is_indexed_with_a_notice(tmp_path: Path) -> None:
     session.ensure_indexed()
     assert notices == [f"{tmp_path} is not indexed yet; indexing its text first"]
     assert session.is_indexed()
+
+
+@pytest.mark.parametrize(("notes", "finds_by_meaning"), [(5, True), (SMALL_BASE + 1, False)])
+def test_first_search_of_a_small_base_finds_by_meaning(
+    tmp_path: Path, notes: int, finds_by_meaning: bool
+) -> None:
+    for number in range(notes):
+        (tmp_path / f"{number}.md").write_text(f"# Trip {number}\n\nA train to the coast.\n")
+    (tmp_path / "0.md").write_text("# Boiler\n\nThe plumber replaced the pump; rooms are warm.\n")
+    with KnowledgeBase(tmp_path) as kb:
+        found = kb.search("house heating")
+    assert [each.path for each in found.results] == ["0.md"] * finds_by_meaning
+    assert found.meta.vector_share == float(finds_by_meaning)
 
 
 def test_the_session_of_agents_follows_that_of_the_owner(session: Session) -> None:

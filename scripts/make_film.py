@@ -68,7 +68,7 @@ STEPS: tuple[Step, ...] = (
     Step(MISSING, ("w",), "Why not", 0.5),
     Step(MISSING, "on-call", "on-call", 0.5),
     Step(MISSING, ("enter",), "first 10", 2.2),
-    Step(DRAFT, ("escape", "escape", "f2"), "new draft", 0.5),
+    Step(DRAFT, ("escape", "escape", "f2"), "No drafts.", 0.5),
     *typed(DRAFT, "[2026-04-20] ", "Prefers email ", "over Slack", shows="conflict", seconds=2.2),
     Step("u  supersedes the known fact", ("enter", "escape", "u"), "supersede ✓", 1.0),
     Step("a  shows what would be written", ("a",), "enter writes", 2.2),

@@ -365,8 +365,14 @@ def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
     name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
     cut = f"first {request.MAX_QUERY:,} characters" if mode.is_cut else ""
     reasons = (mode.reason, short)
+    middle = [(mode.reason, ""), (short, time)]
+    if mode.reranker_ms is not None:  # its time says more than the entities, which have a pane
+        middle.reverse()
     wordings = [
-        *((name, cut, reason, meaning, each) for each in (time, "") for reason in reasons),
+        *(
+            (name, cut, reason, meaning, each)
+            for reason, each in ((mode.reason, time), *middle, (short, ""))
+        ),
         (name, cut, meaning),
         *((name, cut, reason) for reason in reasons),
         (name, cut),

@@ -13,16 +13,16 @@ packages=python3,python3-pip,python3-venv,ca-certificates
 debootstrap --variant=minbase --include=$packages "$suite" "$root" > /dev/null
 cp -L /etc/resolv.conf "$root/etc/"
 cp -L "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$root/etc/ssl/certs/ca-certificates.crt"
-git clone --quiet . "$root/root/clone"
+git clone --quiet . "$root/srv/clone"
 mapfile -t commands < <(sed -n 's/^    \(pip install uv .*\)/\1/p' README.md)
-cp "$wheel" scripts/try_wheel.py "$root/root/"
+cp "$wheel" scripts/try_wheel.py "$root/srv/"
 
 inside() { # COMMAND: in the new system, in an environment of its own, with a loopback device
   local began=$SECONDS
   unshare --mount ${offline:+--net} bash -euc '
     ip link set lo up 2> /dev/null || true
     mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev"
-    chroot "$0" env -i HOME=/root LANG=C.UTF-8 TERM=xterm-256color PATH=/usr/bin:/bin \
+    chroot "$0" env -i HOME=/srv LANG=C.UTF-8 TERM=xterm-256color PATH=/usr/bin:/bin \
       SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt bash -euc "cd; $1"' "$root" "$1"
   printf '%s s: %s\n' $((SECONDS - began)) "$1"
 }

@@ -18,9 +18,7 @@ import sys
 from pathlib import Path
 
 from fontTools import subset  # type: ignore[import-not-found]
-from fontTools.pens.recordingPen import (  # type: ignore[import-not-found]
-    DecomposingRecordingPen,
-)
+from fontTools.pens.recordingPen import DecomposingRecordingPen  # type: ignore[import-not-found]
 from fontTools.pens.transformPen import TransformPen  # type: ignore[import-not-found]
 from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-not-found]
 from fontTools.ttLib import TTFont  # type: ignore[import-not-found]

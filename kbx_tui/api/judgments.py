@@ -46,15 +46,7 @@ from kbx_tui.evaluation.judgments import (
 )
 from kbx_tui.evaluation.optimise import SETTING_OF, Advice, advise
 from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
-from kbx_tui.evaluation.runs import (
-    Knob,
-    Mode,
-    ProgressCallback,
-    Run,
-    Sweep,
-    measure,
-    sweep,
-)
+from kbx_tui.evaluation.runs import Knob, Mode, ProgressCallback, Run, Sweep, measure, sweep
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.knowledge.vault import list_files, locate
 from kbx_tui.search.evidence.evidence import Evidence

@@ -24,12 +24,7 @@ from kbx_tui.errors import OutOfRange
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.watch import watch
 from kbx_tui.index.excluded_files import excluded_files
-from kbx_tui.index.index_status import (
-    IndexSummary,
-    Status,
-    read_status,
-    read_summary,
-)
+from kbx_tui.index.index_status import IndexSummary, Status, read_status, read_summary
 from kbx_tui.knowledge.vault import find_root
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.ranking.rank import Ranking, rank

@@ -15,12 +15,7 @@ from itertools import count
 from pathlib import Path
 
 from kbx_tui.errors import ConfigError, KbxError
-from kbx_tui.removal import (
-    DEMO_MARKER,
-    DEMO_WORKPLACE,
-    STATE_FOLDER,
-    remove_demo_workplace,
-)
+from kbx_tui.removal import DEMO_MARKER, DEMO_WORKPLACE, STATE_FOLDER, remove_demo_workplace
 from kbx_tui.state_file import USER_STATE, read_regular_file
 
 SHIPPED = Path(__file__).parent

@@ -17,13 +17,7 @@ from kbx_tui.evaluation import metrics
 from kbx_tui.evaluation.blind_preferences import Preference, Votes, count_votes
 from kbx_tui.evaluation.exchange import read_run, write_file, write_run
 from kbx_tui.evaluation.judged_evidence import JudgedEvidence, Retrieve
-from kbx_tui.evaluation.judgments import (
-    HOW_TO_JUDGE,
-    MAX_GRADE,
-    SIZE_LIMIT,
-    Grades,
-    JudgedQuery,
-)
+from kbx_tui.evaluation.judgments import HOW_TO_JUDGE, MAX_GRADE, SIZE_LIMIT, Grades, JudgedQuery
 from kbx_tui.evaluation.metrics import (
     Interval,
     PairedDifference,

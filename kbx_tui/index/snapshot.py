@@ -44,12 +44,7 @@ from kbx_tui.index.text_columns import (
     TextColumn,
     TextLists,
 )
-from kbx_tui.index.versions import (
-    are_among,
-    places_of,
-    stored_versions,
-    table_state,
-)
+from kbx_tui.index.versions import are_among, places_of, stored_versions, table_state
 from kbx_tui.knowledge.records import Entity, LinkKind
 
 LINK_KINDS: tuple[LinkKind, ...] = (

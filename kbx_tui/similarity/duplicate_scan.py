@@ -23,11 +23,7 @@ from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.judging import SAME_TOPIC
-from kbx_tui.similarity.pair_score import (
-    DuplicateFact,
-    PairSimilarity,
-    Scale,
-)
+from kbx_tui.similarity.pair_score import DuplicateFact, PairSimilarity, Scale
 
 BLOCK = 2048
 STRETCH = 64

@@ -31,13 +31,7 @@ from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
 from kbx_tui.similarity.conflict_guard import Conflict, contradict
-from kbx_tui.similarity.judging import (
-    CERTAIN,
-    EQUAL,
-    SAME_TOPIC,
-    Judgement,
-    judge_by_rules,
-)
+from kbx_tui.similarity.judging import CERTAIN, EQUAL, SAME_TOPIC, Judgement, judge_by_rules
 
 Relation = Literal["exact", "duplicate", "refines", "conflict", "related", "different"]
 MAX_TEXT = 10_000

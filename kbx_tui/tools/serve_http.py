@@ -21,12 +21,7 @@ from functools import partial
 from kbx_tui.ending import on_signal
 from kbx_tui.errors import KbxError
 from kbx_tui.http_service.monitor import MonitorPort, monitored
-from kbx_tui.http_service.server_process import (
-    ServiceState,
-    end_process,
-    exit_code,
-    start_child,
-)
+from kbx_tui.http_service.server_process import ServiceState, end_process, exit_code, start_child
 from kbx_tui.system import allow_connections
 from kbx_tui.tools.engine_process import start_log
 from kbx_tui.tools.engine_worker import EngineWorker, McpOptions, say

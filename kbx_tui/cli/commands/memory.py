@@ -33,13 +33,7 @@ from kbx_tui.cli.write_output import (
 )
 from kbx_tui.errors import Ambiguous, NotFound, WriteFault
 from kbx_tui.formatting import format_minute
-from kbx_tui.tools.json_output import (
-    check_json,
-    dedup_json,
-    fact_json,
-    proposal_json,
-    scan_json,
-)
+from kbx_tui.tools.json_output import check_json, dedup_json, fact_json, proposal_json, scan_json
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

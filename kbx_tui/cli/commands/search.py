@@ -11,21 +11,8 @@ import click
 from click.core import ParameterSource
 
 from kbx_tui.cli import options
-from kbx_tui.cli.base_command import (
-    Command,
-    gc_disabled,
-    global_options,
-    open_kb,
-    selected_folders,
-)
-from kbx_tui.cli.output import (
-    print_json,
-    print_result,
-    print_table,
-    prints_table,
-    say,
-    wants_json,
-)
+from kbx_tui.cli.base_command import Command, gc_disabled, global_options, open_kb, selected_folders
+from kbx_tui.cli.output import print_json, print_result, print_table, prints_table, say, wants_json
 from kbx_tui.errors import ConfigError
 from kbx_tui.formatting import format_count
 from kbx_tui.tools.json_output import meta_json, picked, result_json, search_json

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbx_tui.cli.base_command import (
-    EXIT_OK,
-    Command,
-    global_options,
-    open_kb,
-    selected_root,
-)
+from kbx_tui.cli.base_command import EXIT_OK, Command, global_options, open_kb, selected_root
 from kbx_tui.cli.options import PATH, PORT, flag, metrics_options, option, warm_option
 from kbx_tui.cli.output import print_json, say
 from kbx_tui.ending import end_soon, end_with_input, on_signal

@@ -38,11 +38,7 @@ from kbx_tui.index.stored_records import (
     write_bodies,
 )
 from kbx_tui.index.tables import SEARCHED_COLUMNS, searched_text
-from kbx_tui.index.versions import (
-    NO_STATE,
-    rows_of_versions,
-    stored_versions,
-)
+from kbx_tui.index.versions import NO_STATE, rows_of_versions, stored_versions
 from kbx_tui.knowledge.languages import ENGLISH
 
 Text = tuple[str, str]

@@ -31,12 +31,7 @@ from kbx_tui.index.vectors.stored_vectors import (
     vectors_file,
 )
 from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists
-from kbx_tui.index.versions import (
-    are_among,
-    have_same_versions,
-    places_of,
-    rows_of_versions,
-)
+from kbx_tui.index.versions import are_among, have_same_versions, places_of, rows_of_versions
 
 SPARSE_SHARE = 1 / 8
 """Share of the documents between the first and the last in scope below which the codes of those in

@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.arrays import ascending
 from kbx_tui.index.text_columns import CodedColumn
-from kbx_tui.knowledge.dates import (
-    MONTH_NAMES,
-    MONTH_NUMBERS,
-    WEEKDAY_NUMBERS,
-    WRITTEN_MONTHS,
-)
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS, WRITTEN_MONTHS
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.request import end_of
 

@@ -22,12 +22,7 @@ from kbx_tui.knowledge.languages import ENGLISH, stem
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import NamedQuery, without_spans
-from kbx_tui.search.query.query_words import (
-    ASKING_WHAT,
-    FOR_PEOPLE,
-    VERB_FOLLOWS,
-    has_topic,
-)
+from kbx_tui.search.query.query_words import ASKING_WHAT, FOR_PEOPLE, VERB_FOLLOWS, has_topic
 from kbx_tui.search.results.snippets import OPEN_ITEM
 
 SAME = (

@@ -70,12 +70,7 @@ from kbx_tui.search.retrieval.document_pass import (
 from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
-from kbx_tui.search.retrieval.speakers import (
-    TURNS_READ,
-    UNSPOKEN,
-    SpokenPassage,
-    best_turn,
-)
+from kbx_tui.search.retrieval.speakers import TURNS_READ, UNSPOKEN, SpokenPassage, best_turn
 from kbx_tui.search.retrieval.spelling import corrected, unheard_of
 
 VECTORS_KEPT = 256

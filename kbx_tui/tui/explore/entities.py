@@ -20,13 +20,7 @@ from kbx_tui.formatting import format_count, format_score, join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import (
-    fit,
-    shorten,
-    shorten_start,
-    wrap,
-    wrap_ranges,
-)
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.view import EntityRow
 from kbx_tui.tui.widgets.lines_view import LineWidget

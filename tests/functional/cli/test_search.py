@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.cli.tables import table_text
+from kbx_tui.cli.output import table_text
 from tests.command_line import CommandLine, run_program
 from tests.functional.vaults import write_vault
 from tests.parsed_page import ParsedPage

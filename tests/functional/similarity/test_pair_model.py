@@ -7,13 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbx_tui.embedding.pair_model import (
-    LABELS,
-    MAX_TOKENS,
-    MODEL,
-    PairModel,
-    bundled_pair_model,
-)
+from kbx_tui.embedding.pair_model import LABELS, MAX_TOKENS, MODEL, PairModel, bundled_pair_model
 from kbx_tui.errors import EmbeddingError
 
 

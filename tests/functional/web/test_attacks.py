@@ -10,15 +10,7 @@ from yarl import URL
 
 from kbx_tui.user_files import logger
 from kbx_tui.web.browser_session import Closing
-from tests.functional.web.running import (
-    SECONDS,
-    SHORT,
-    Page,
-    Running,
-    leave,
-    stranger,
-    visitor,
-)
+from tests.functional.web.running import SECONDS, SHORT, Page, Running, leave, stranger, visitor
 from tests.waiting import until
 
 ROUTES = ("", "static/app.js", "socket", "nothing/here")

@@ -9,14 +9,7 @@ from kbx_tui import KnowledgeBase, NotFound
 from kbx_tui.drafting.checking import MAX_COMPARED
 from kbx_tui.drafting.decided_pairs import measure_threshold
 from kbx_tui.drafting.deciding import decide
-from kbx_tui.drafting.drafts import (
-    Choice,
-    Draft,
-    DraftCheck,
-    Verdict,
-    drafts_from_text,
-    new_draft,
-)
+from kbx_tui.drafting.drafts import Choice, Draft, DraftCheck, Verdict, drafts_from_text, new_draft
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.drafting.texts import merged_text
 from tests.functional.vaults import FILES, index_vault, tree_digest

@@ -2,11 +2,7 @@
 
 import pytest
 
-from kbx_tui.api.session import (
-    OUTDATED_SECONDS,
-    OUTDATED_TIMES,
-    OutdatedNotes,
-)
+from kbx_tui.api.session import OUTDATED_SECONDS, OUTDATED_TIMES, OutdatedNotes
 
 MODULE = OutdatedNotes.__module__
 

@@ -12,12 +12,7 @@ import pytest
 from kbx_tui.embedding import OTHER_KEY
 from kbx_tui.embedding.local import open_embedder
 from kbx_tui.embedding.server import BATCH_SIZE, GEMINI_DIMENSION, ServerEmbedder
-from kbx_tui.errors import (
-    EmbeddingAuth,
-    EmbeddingError,
-    EmbeddingRateLimited,
-    EmbeddingUnavailable,
-)
+from kbx_tui.errors import EmbeddingAuth, EmbeddingError, EmbeddingRateLimited, EmbeddingUnavailable
 from kbx_tui.tools.dispatch import failure_of
 from tests.embedding_server import (
     EmbeddingServer,

@@ -13,13 +13,7 @@ from kbx_tui.evaluation.metrics import judged_share, ndcg
 from kbx_tui.search.evidence.evidence import Evidence, Topic
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning
-from tests.unit.search.building import (
-    components,
-    entity,
-    evidence,
-    some_evidence,
-    some_tuning,
-)
+from tests.unit.search.building import components, entity, evidence, some_evidence, some_tuning
 
 NO_LIMIT = 10**9
 

@@ -5,13 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from kbx_tui.knowledge.markdown import (
-    headings,
-    inline_fields,
-    inline_tags,
-    outline,
-    scan_headings,
-)
+from kbx_tui.knowledge.markdown import headings, inline_fields, inline_tags, outline, scan_headings
 from kbx_tui.knowledge.reading import parse_document
 from tests.unit.knowledge.building import markdown_bodies
 

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.knowledge.vault import (
-    describe_system_folder,
-    find_root,
-    list_files,
-    read_page,
-    walk,
-)
+from kbx_tui.knowledge.vault import describe_system_folder, find_root, list_files, read_page, walk
 from kbx_tui.system import opened_path
 from tests.unit.knowledge.building import write
 

@@ -16,12 +16,7 @@ from kbx_tui.index.text_columns import (
     TextColumn,
     TextLists,
 )
-from kbx_tui.index.versions import (
-    are_among,
-    count_differing,
-    have_same_versions,
-    rows_of_versions,
-)
+from kbx_tui.index.versions import are_among, count_differing, have_same_versions, rows_of_versions
 
 texts = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=9)
 

@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.search.evidence.evidence import Evidence, Topic
-from kbx_tui.search.evidence.reranking import (
-    RERANKED,
-    RerankerScores,
-    answer_probability,
-    reranked,
-)
+from kbx_tui.search.evidence.reranking import RERANKED, RerankerScores, answer_probability, reranked
 from kbx_tui.search.ranking.alpha import alpha_note, next_changes
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import Ranking, rank

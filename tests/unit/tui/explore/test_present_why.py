@@ -15,12 +15,7 @@ from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Filters, Tuning, TypedFilter
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.lines import Line
-from kbx_tui.tui.explore.presenting import (
-    LINK_PHRASES,
-    formula_values,
-    link_phrase,
-    present_why,
-)
+from kbx_tui.tui.explore.presenting import LINK_PHRASES, formula_values, link_phrase, present_why
 from kbx_tui.tui.explore.view import Why
 from kbx_tui.tui.explore.why_pane import formula_lines, section_lines, why_lines, why_sentence
 from tests.unit.search.building import (

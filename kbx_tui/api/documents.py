@@ -33,8 +33,9 @@ from kbx_tui.search.completion import FilterCompletions, complete_filter, comple
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.name_lookup import DocumentName
 from kbx_tui.search.query.query_terms import searched_terms
+from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.search.ranking.rank import Ranking
-from kbx_tui.search.request import MAX_QUERY, UnfinishedFilter, type_names
+from kbx_tui.search.request import MAX_QUERY, type_names
 from kbx_tui.search.results.facets import Facets
 from kbx_tui.search.retrieval.scope import find_scope
 

@@ -14,6 +14,7 @@ from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.progress import Cancelled
 from kbx_tui.search.evidence.evidence import Evidence
+from kbx_tui.search.query.typed_filters import without_filter
 from kbx_tui.search.query_history import (
     COMPARED,
     REMEMBERED,
@@ -27,7 +28,7 @@ from kbx_tui.search.query_history import (
     valid_name,
 )
 from kbx_tui.search.ranking.rank import Ranking
-from kbx_tui.search.request import SearchRequest, without_filter
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.why_not import Change, Dimension, WhyNot, changed_request, why_not
 from kbx_tui.state_file import is_read_only
 

@@ -19,8 +19,9 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.reranking import RERANK_MS, RERANKED, Reranker, RerankerScores
 from kbx_tui.search.frecency import OpenedDocuments
+from kbx_tui.search.query.typed_filters import names_in
 from kbx_tui.search.ranking.rank import Ranking, rank
-from kbx_tui.search.request import SearchRequest, Tuning, names_in
+from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.answer import answer, in_order
 from kbx_tui.search.results.response import MAX_BY_DATE, SearchResponse, Snippet
 from kbx_tui.search.results.snippets import RERANKED_LENGTH

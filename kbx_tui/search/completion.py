@@ -18,7 +18,8 @@ from kbx_tui.index.lexical.terms import stem_of_term, term_of
 from kbx_tui.index.path_filter import complete, complete_inner_folder
 from kbx_tui.knowledge.folding import fold, slug
 from kbx_tui.search.open_index import IndexGeneration
-from kbx_tui.search.request import DATE, UnfinishedFilter, read_filters, tag_keys
+from kbx_tui.search.query.typed_filters import DATE, UnfinishedFilter, read_filters
+from kbx_tui.search.request import tag_keys
 
 _DATE_SO_FAR = re.compile(r"\d{1,4}(-\d{0,2}){0,2}")
 

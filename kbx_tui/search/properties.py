@@ -26,7 +26,14 @@ from kbx_tui.knowledge.fields import property_key
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.evidence.scores import Rows
 from kbx_tui.search.lru_cache import LruCache
-from kbx_tui.search.request import DATE, MAX_QUERY, NUMBER, OF_OTHER_PROGRAMS, TypedFilter, names_in
+from kbx_tui.search.query.typed_filters import (
+    DATE,
+    NUMBER,
+    OF_OTHER_PROGRAMS,
+    TypedFilter,
+    names_in,
+)
+from kbx_tui.search.request import MAX_QUERY
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     ":": operator.eq,

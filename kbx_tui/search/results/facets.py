@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.dates import first_day
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.search.request import Key, tag_keys
+from kbx_tui.search.query.typed_filters import Key
+from kbx_tui.search.request import tag_keys
 
 MOST_VALUES = 8
 

@@ -22,7 +22,8 @@ from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.search.evidence.evidence import Scope
 from kbx_tui.search.evidence.scores import Flags, LinkedDocuments, Rows, Scores, frozen, highest
-from kbx_tui.search.request import Filters, TypedFilter
+from kbx_tui.search.query.typed_filters import TypedFilter
+from kbx_tui.search.request import Filters
 
 BY_WORDS, BY_MEANING = 1000, 5000
 """Number of documents taken by BM25 and by meaning, for each variant of the query. With 1,000 by

@@ -11,7 +11,7 @@ from textual.timer import Timer
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.request import read_filters
+from kbx_tui.search.query.typed_filters import read_filters
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings

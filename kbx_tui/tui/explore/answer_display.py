@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.request import read_filters
+from kbx_tui.search.query.typed_filters import read_filters
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, paragraph

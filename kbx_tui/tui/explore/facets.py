@@ -14,8 +14,15 @@ from textual import events, getters
 
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search import request
 from kbx_tui.search.link_records import MOST_DOCUMENTS, LinkedDocument
+from kbx_tui.search.query.typed_filters import (
+    Key,
+    TypedFilter,
+    read_filters,
+    with_filter,
+    without_filter,
+)
+from kbx_tui.search.request import is_same_value
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
     from kbx_tui.search.results.facets import Facets
 
 
-Kind = request.Key | Literal["linked", "dates"]
+Kind = Key | Literal["linked", "dates"]
 """What a row is: the key of a filter, a document that others link to, or the strip of dates."""
 
 
@@ -51,7 +58,7 @@ def facet_rows(facets: Facets, query: str) -> tuple[FacetRow, ...]:
     A value with controls, such as a folder with an escape sequence, is left out: no query line can
     hold it.
     """
-    on = [each for each in request.read_filters(query).filters if len(each.values) == 1]
+    on = [each for each in read_filters(query).filters if len(each.values) == 1]
     return tuple(
         FacetRow(
             value.key,
@@ -79,24 +86,24 @@ def narrowed(query: str, row: FacetRow) -> str:
     if row.kind == "dates":
         first, last = row.value.split()
         query = _without(_without(query, "from"), "to")
-        return request.with_filter(request.with_filter(query, "from", first), "to", last)
+        return with_filter(with_filter(query, "from", first), "to", last)
     if row.is_on:
         return _without(query, row.kind, row.value)
-    return request.with_filter(query, row.kind, row.value)
+    return with_filter(query, row.kind, row.value)
 
 
-def _without(query: str, key: request.Key, value: str = "") -> str:
-    filters = request.read_filters(query).filters
+def _without(query: str, key: Key, value: str = "") -> str:
+    filters = read_filters(query).filters
     for number in reversed(range(len(filters))):
         each = filters[number]
         if each.key == key and (not value or _is_for(each, key, value)):
-            query = request.without_filter(query, number)
+            query = without_filter(query, number)
     return query
 
 
-def _is_for(typed: request.TypedFilter, key: request.Key, value: str) -> bool:
+def _is_for(typed: TypedFilter, key: Key, value: str) -> bool:
     is_single = typed.key == key and len(typed.values) == 1 and not typed.is_negated
-    return is_single and request.is_same_value(key, typed.values[0], value)
+    return is_single and is_same_value(key, typed.values[0], value)
 
 
 BARS = " ▁▂▃▄▅▆▇█"

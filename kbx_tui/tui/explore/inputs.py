@@ -19,7 +19,8 @@ from textual.widgets.input import Selection
 
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search import request
+from kbx_tui.search.query import typed_filters
+from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten, shorten_start
@@ -61,7 +62,7 @@ class QueryLine(PathInput):
 
     def search(self, text: str) -> None:
         """Search for a text while it is typed, leaving out a filter that may be unfinished."""
-        unfinished = request.unfinished_filter(text) if self.has_focus else None
+        unfinished = typed_filters.unfinished_filter(text) if self.has_focus else None
         if unfinished is not None:
             lookup: Work = partial(self._complete, text, unfinished)
             self.run_worker(lookup, exclusive=True, group="filter")
@@ -108,9 +109,9 @@ class QueryLine(PathInput):
         """Remove a filter by number, from 0, or -1 for the last; return whether there was one."""
         evidence = self._model.displayed.evidence
         properties = () if evidence is None else evidence.scope.filters.properties
-        if not request.read_filters(self.value, properties).filters:
+        if not typed_filters.read_filters(self.value, properties).filters:
             return False
-        self.replace_query(request.without_filter(self.value, number, properties))
+        self.replace_query(typed_filters.without_filter(self.value, number, properties))
         return True
 
     def replace_query(self, after: str) -> None:
@@ -125,7 +126,7 @@ class QueryLine(PathInput):
 
         self._model.remember(undo)
 
-    async def _complete(self, text: str, unfinished: request.UnfinishedFilter) -> None:
+    async def _complete(self, text: str, unfinished: typed_filters.UnfinishedFilter) -> None:
         try:
             found = await self._model.complete_filter(unfinished)
         except Exception as error:  # would end the app if raised here; searching reports it anyway
@@ -363,7 +364,7 @@ def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
         meaning = f"{scored} · {meaning}" if meaning else scored
     short = "" if mode.name == "two-pass" else SHORT_REASONS.get(mode.reason, mode.reason)
     name = f"{mode.name}, seed" if mode.preset == "seed" else mode.name
-    cut = f"first {request.MAX_QUERY:,} characters" if mode.is_cut else ""
+    cut = f"first {MAX_QUERY:,} characters" if mode.is_cut else ""
     reasons = (mode.reason, short)
     middle = [(mode.reason, ""), (short, time)]
     if mode.reranker_ms is not None:  # its time says more than the entities, which have a pane

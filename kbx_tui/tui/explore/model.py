@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from kbx_tui.search.browse import EntityName
     from kbx_tui.search.completion import FilterCompletions
     from kbx_tui.search.evidence.evidence import Evidence
-    from kbx_tui.search.request import Dates, Tuning, UnfinishedFilter
+    from kbx_tui.search.query.typed_filters import UnfinishedFilter
+    from kbx_tui.search.request import Dates, Tuning
     from kbx_tui.search.results.response import Snippet
 
 DEBOUNCE_SECONDS = 0.08

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.search.request import unfinished_filter, with_filter
+from kbx_tui.search.query.typed_filters import unfinished_filter, with_filter
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
 from tests.unit.index.paths.reference_globs import in_scope

@@ -14,7 +14,8 @@ from kbx_tui.index.text_columns import CodedColumn, TextColumn, TextLists
 from kbx_tui.knowledge.fields import properties_of
 from kbx_tui.search import properties
 from kbx_tui.search.properties import matcher
-from kbx_tui.search.request import SearchRequest, TypedFilter, unfinished_filter
+from kbx_tui.search.query.typed_filters import TypedFilter, unfinished_filter
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault

@@ -13,7 +13,8 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.knowledge.turns import Turn, turns_of
-from kbx_tui.search.request import SearchRequest, read_filters, unfinished_filter
+from kbx_tui.search.query.typed_filters import read_filters, unfinished_filter
+from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.retrieval import speakers
 from kbx_tui.search.retrieval.speakers import NAMES_KEPT
 from tests.functional.vaults import index_vault, write_vault

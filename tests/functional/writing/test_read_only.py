@@ -29,8 +29,8 @@ from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.topics import EntityProposal
 from kbx_tui.search.link_records import UnlinkedMention
+from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.search.query_history import QueryHistory
-from kbx_tui.search.request import UnfinishedFilter
 from tests.functional.vaults import tree
 from tests.trusting import copy_base
 

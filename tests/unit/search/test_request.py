@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from kbx_tui.errors import ConfigError, OutOfRange
-from kbx_tui.search.request import MAX_QUERY, SearchRequest, Tuning, command_line, without_filter
+from kbx_tui.search.query.typed_filters import without_filter
+from kbx_tui.search.request import MAX_QUERY, SearchRequest, Tuning, command_line
 from kbx_tui.tui.explore.search_state import SearchState
 
 CONFIGURED = Tuning(alpha=0.3, entity_threshold=0.4, max_entities=7, gate="hard", parent="max")

@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.search.request import (
+from kbx_tui.search.query.typed_filters import (
     KEYS,
-    Filters,
     Key,
     TypedFilter,
-    is_same_value,
     read_filters,
     with_filter,
     without_filter,
 )
+from kbx_tui.search.request import Filters, is_same_value
 
 
 @pytest.mark.parametrize(

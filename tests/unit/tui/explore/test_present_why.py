@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.snapshot import LINK_KINDS
 from kbx_tui.search.evidence.evidence import DateMatch, Evidence, FeedbackDocument, Topic
+from kbx_tui.search.query.typed_filters import TypedFilter
 from kbx_tui.search.ranking.explain import explain
 from kbx_tui.search.ranking.rank import rank
-from kbx_tui.search.request import Filters, Tuning, TypedFilter
+from kbx_tui.search.request import Filters, Tuning
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.explore.presenting import LINK_PHRASES, formula_values, link_phrase, present_why

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from kbx_tui.search.evidence.evidence import Scope, Signal
-from kbx_tui.search.request import Filters, read_filters
+from kbx_tui.search.query.typed_filters import read_filters
+from kbx_tui.search.request import Filters
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.drawing.lines import Line

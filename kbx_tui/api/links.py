@@ -16,10 +16,10 @@ from kbx_tui.index.path_filter import holds, nearest_path
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.markdown import WrittenLink, is_in_table, split_target
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
+from kbx_tui.knowledge.written_links import WrittenLink, is_in_table, split_target
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
 from kbx_tui.search.document_links import LinkIndex

@@ -13,7 +13,8 @@ from rapidfuzz.distance import LCSseq
 
 from kbx_tui.knowledge.fact_line import notes_in, read_fact_line
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.markdown import EMPHASIS, LINK, strip_markup
+from kbx_tui.knowledge.markdown import EMPHASIS, strip_markup
+from kbx_tui.knowledge.written_links import LINK
 from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
 from kbx_tui.similarity.conflict_guard import Conflict
 

@@ -21,9 +21,10 @@ from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.entities import legacy_fields
 from kbx_tui.knowledge.fields import link_target, texts_of
 from kbx_tui.knowledge.folding import slug
-from kbx_tui.knowledge.markdown import headings, inline_fields, links_of
+from kbx_tui.knowledge.markdown import headings, inline_fields
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document
+from kbx_tui.knowledge.written_links import links_of
 
 Value = str | tuple[str, ...] | None
 

@@ -32,17 +32,10 @@ from kbx_tui.knowledge.entities import ROLE_KEYS, legacy_fields, page_entity
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.fields import ALIAS_KEYS, texts_of
 from kbx_tui.knowledge.folding import fold, name_key
-from kbx_tui.knowledge.markdown import (
-    WrittenLink,
-    blank_code,
-    blank_unread,
-    headings,
-    inline_fields,
-    links_of,
-    outline,
-)
+from kbx_tui.knowledge.markdown import blank_code, blank_unread, headings, inline_fields, outline
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
+from kbx_tui.knowledge.written_links import WrittenLink, links_of
 
 _NAMES = ALIAS_KEYS | {"name"}
 _ROLES = frozenset({*ROLE_KEYS, "title"})

@@ -22,8 +22,8 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.knowledge.dates import day_in, whole_day
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.markdown import is_in_table, links_of, wikilink
 from kbx_tui.knowledge.records import Attendee
+from kbx_tui.knowledge.written_links import is_in_table, links_of, wikilink
 
 LOGSEQ_FOLDER = "logseq"
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 from kbx_tui.knowledge.dates import iso_date
-from kbx_tui.knowledge.markdown import strip_markup, wikilink_targets
+from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.records import FactStatus
+from kbx_tui.knowledge.written_links import wikilink_targets
 
 Status = FactStatus | Literal[""]
 

@@ -27,10 +27,10 @@ from kbx_tui.knowledge.entity_names import (
 )
 from kbx_tui.knowledge.fields import FOLDER_PAGES, TAG, stem_of, tags_of
 from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
-from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Document, Entity, Link, LinkKind
 from kbx_tui.knowledge.topics import tag_and_above
+from kbx_tui.knowledge.written_links import split_target
 
 _STRONG: frozenset[LinkKind] = frozenset({"attendee", "own_page", "frontmatter", "title"})
 

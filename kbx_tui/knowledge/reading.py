@@ -31,18 +31,12 @@ from kbx_tui.knowledge.fields import (
     tags_of,
     text_of,
 )
-from kbx_tui.knowledge.markdown import (
-    MAX_LINES,
-    has_unread_lines,
-    inline_fields,
-    inline_tags,
-    links_of,
-    property_link_targets,
-)
+from kbx_tui.knowledge.markdown import MAX_LINES, has_unread_lines, inline_fields, inline_tags
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.knowledge.titles import Titles, title_of
 from kbx_tui.knowledge.toml_text import load_toml
 from kbx_tui.knowledge.turns import turns_of
+from kbx_tui.knowledge.written_links import links_of, property_link_targets
 from kbx_tui.safe_text import replace_surrogates
 
 MAX_PARSED = 25_000_000

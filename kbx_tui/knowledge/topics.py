@@ -25,11 +25,11 @@ from kbx_tui.knowledge.fields import (
 )
 from kbx_tui.knowledge.folding import fold, name_key, slug
 from kbx_tui.knowledge.languages import plural, singular
-from kbx_tui.knowledge.markdown import property_link_targets, split_target
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import REDACTED, Attendee, Entity
 from kbx_tui.knowledge.turns import is_capitalised
 from kbx_tui.knowledge.vault import MEMORY
+from kbx_tui.knowledge.written_links import property_link_targets, split_target
 
 PROPOSED_TAG, PROPOSED_HUB, PROPOSED_NAME = 3, 5, 2
 """Number of notes that have a tag, that link to a note, and that name someone in a property, to

@@ -16,16 +16,15 @@ from kbx_tui.index.stored_records import Body
 from kbx_tui.knowledge.entity_names import is_ambiguous
 from kbx_tui.knowledge.fields import stem_of
 from kbx_tui.knowledge.folding import name_key
-from kbx_tui.knowledge.markdown import (
-    CODE_SPAN,
+from kbx_tui.knowledge.markdown import CODE_SPAN, blank_code
+from kbx_tui.knowledge.obsidian_vault import FileLookup
+from kbx_tui.knowledge.written_links import (
     WrittenLink,
-    blank_code,
     find_written_links,
     links_of,
     split_target,
     wikilink,
 )
-from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.search.link_graph import (
     Destination,
     LinkGraph,

@@ -27,9 +27,10 @@ from kbx_tui.knowledge.dates import whole_day
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import FOLDER_PAGES, stem_of
 from kbx_tui.knowledge.folding import fold, name_key, normalized
-from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target, strip_markup
+from kbx_tui.knowledge.markdown import headings, strip_markup
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.written_links import EXTERNAL, split_target
 
 EVERY_ROW = "key IS NOT NULL"
 FEW_CHANGED = 500

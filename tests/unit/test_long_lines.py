@@ -14,10 +14,10 @@ from kbx_tui.knowledge import fields
 from kbx_tui.knowledge.entity_names import NameUseCounter
 from kbx_tui.knowledge.folding import fold, slug
 from kbx_tui.knowledge.linking import MentionFinder, NameVariant, NormalizedText
-from kbx_tui.knowledge.markdown import local_address, split_target
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.knowledge.redaction import has_redaction_mark, public_text
 from kbx_tui.knowledge.topics import tag_and_above
+from kbx_tui.knowledge.written_links import local_address, split_target
 
 SIZE = 300_000
 SPACES = " " * SIZE

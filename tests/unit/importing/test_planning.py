@@ -19,9 +19,9 @@ from kbx_tui.importing.okf import ADDED, with_type, without_added_type, write_ok
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import attendees_of, text_of
 from kbx_tui.knowledge.folding import slug
-from kbx_tui.knowledge.markdown import local_address
 from kbx_tui.knowledge.reading import USUAL, parse_document
 from kbx_tui.knowledge.records import Attendee
+from kbx_tui.knowledge.written_links import local_address
 
 
 def meeting(number: int, *attendees: Attendee) -> ImportedDocument:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from kbx_tui.knowledge.markdown import is_in_table, strip_markup, wikilink
+from kbx_tui.knowledge.markdown import strip_markup
+from kbx_tui.knowledge.written_links import is_in_table, wikilink
 
 
 @pytest.mark.parametrize(

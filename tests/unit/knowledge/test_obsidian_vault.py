@@ -9,7 +9,6 @@ import pytest
 from kbx_tui.config import IndexSettings
 from kbx_tui.index.excluded_files import excluded_files, template_problems
 from kbx_tui.knowledge.dates import DailyNotes, date_in_format
-from kbx_tui.knowledge.markdown import links_of
 from kbx_tui.knowledge.obsidian_vault import (
     FileLookup,
     VaultSettings,
@@ -17,6 +16,7 @@ from kbx_tui.knowledge.obsidian_vault import (
     obsidian_address,
     read_vault_settings,
 )
+from kbx_tui.knowledge.written_links import links_of
 
 
 def write(root: Path, files: dict[str, object]) -> None:

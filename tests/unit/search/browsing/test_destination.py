@@ -3,8 +3,8 @@
 import pytest
 
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.markdown import split_target
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.written_links import split_target
 from kbx_tui.search.link_graph import Destinations, part_line
 from tests.unit.knowledge.building import person, project, team
 from tests.unit.search.snapshots import snapshot_of

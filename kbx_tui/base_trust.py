@@ -48,7 +48,7 @@ class TrustRequest:
     value: str
     """What is granted: the setting, the folder that it leads to, or the id of an index."""
     wish: str
-    """What asks for it, for messages: `[index] uri = "s3://notes"`."""
+    """The line of kbx.toml that asks for it, for messages: `[index] uri = "s3://notes"`."""
     effect: str
     """What happens when it is granted, continuing "it ...": `keeps the index at s3://notes`."""
     blocks: bool = False

@@ -72,7 +72,7 @@ _process = _Process()
 
 
 def install() -> None:
-    """Take over SIGINT, SIGTERM and SIGHUP, except where ignored. For the main thread."""
+    """Take over SIGINT, SIGTERM and SIGHUP, except where ignored. Call it in the main thread."""
     if not HAS_UNIX:
         return
     read_end, write_end = os.pipe()

@@ -316,7 +316,8 @@ _DONE = word_set(
     chosen chose drawn drew spoke spoken put read ran got completed finished resolved delivered
     settled sorted"""
 )
-"""Past forms: what was to be done has been. Others count only of a verb of the open item."""
+"""Past forms with which a fact says that an open item is done, whatever its verb; other past forms
+say so only of the item's own verb."""
 _NOT_DONE = re.compile(
     NEGATION.pattern + r"|\b(?:will|would|shall|should|must|may be|can|could|to be|being|needs?|if"
     r"|when|unless|yet|still|nearly|almost|half|part(?:ly|ially)|pending"

@@ -43,7 +43,7 @@ class Proposal:
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     draft: Draft | None = None
-    """Only in the line of the proposal."""
+    """What is proposed; None in the line of a decision."""
     outcome: Outcome = "waiting"
     at: float = 0.0
     written: str = ""

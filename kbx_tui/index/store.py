@@ -482,8 +482,8 @@ _OS_ERROR = re.compile(r"os error (\d+)")
 def translate_errors(action: str, uri: str) -> Iterator[None]:
     """Turn errors of LanceDB and the file system into IndexFault, with a message of one sentence.
 
-    IndexDamaged, if they mean that files of the index are missing or not what was written.
-    `action` completes the sentence "cannot ...".
+    They become IndexDamaged if files of the index are missing, or not what was written. `action`
+    completes the sentence "cannot ...".
     """
     try:
         yield

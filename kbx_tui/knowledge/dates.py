@@ -99,8 +99,8 @@ _DATE_FOLDERS = re.compile(
     rf"(?:(\d{{2}}|\d(?=[月월]))[月월]?(?:[ ._-]+{_ANY_MONTH})?|({_ANY_MONTH}))"
     r"(?:[/-](\d{2}))?(?=/|\.md\Z)"
 )
-"""Folders or a file called by year and month, which may be in a name together, and perhaps day, in
-folded text: `2026/03/17`, `2026/2026-03`, `2026/03 March`, `2026/March`."""
+"""A date given by the names of folders and file: a year, then a month, and perhaps a day. In folded
+text: `2026/03/17`, `2026/2026-03`, `2026/03 March`, `2026/March`."""
 _MONTH_VALUE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2]))?")
 _TIMESTAMP = re.compile(r"(\d{10})(\d{3})?")
 """Seconds or milliseconds since 1970, as Dendron writes them."""

@@ -106,9 +106,9 @@ class NoteOutline:
     tags: Sequence[str]
     links: Sequence[str]
     properties: Mapping[str, Any]
-    """Those of the frontmatter, and inline fields."""
+    """The properties of the frontmatter, and inline fields."""
     attendees: Sequence[Attendee] = ()
-    """Those of properties, and of a line such as `Attendees: Ann Lee, Bo Chan`."""
+    """Who is named by properties, or by a line such as `Attendees: Ann Lee, Bo Chan`."""
 
 
 @dataclass(frozen=True, slots=True)

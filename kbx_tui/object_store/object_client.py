@@ -60,7 +60,7 @@ class StoredObject:
     key: str
     size: int
     modified: datetime
-    """By the clock of the store."""
+    """The time of the last write, by the clock of the store."""
 
 
 class ObjectClient:

@@ -76,7 +76,7 @@ class PublishReport:
     size_bytes: int
     uploaded: int
     uploaded_bytes: int
-    """What of it had not been uploaded before."""
+    """The bytes of `size_bytes` that had not been uploaded before."""
 
 
 def publish(

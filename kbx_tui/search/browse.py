@@ -147,7 +147,10 @@ class StaleEntity(EntityName):
 
 
 def stale_entities(index: OpenIndex, before: str) -> tuple[StaleEntity, ...]:
-    """Return the entities not mentioned from a day on: never, without a date, the oldest first."""
+    """Return the entities that nothing dated `before` or later mentions.
+
+    Those never mentioned come first, then those mentioned without a date, then the oldest.
+    """
     base = index.generation().snapshot
     dates: dict[str, str] = {}
     for fact in list_facts(index, "", ""):

@@ -211,8 +211,8 @@ class Destinations:
     def find(self, target: str, source: str) -> Destination | None:
         """Return the destination of `target`, from a wikilink or the URL of a markdown link.
 
-        `source` is the path of the document with the link. None for external URLs and missing
-        targets. The line is always 0.
+        `source` is the path of the document with the link. External URLs and missing targets have
+        no destination. The line is always 0.
         """
         target, heading = split_target(target)
         if EXTERNAL.match(target):
@@ -337,9 +337,10 @@ def part_key(part: str) -> str:
 def leads_nowhere(part: str, parts: frozenset[str]) -> bool:
     """Return whether the part of a link is a heading or block that is not among `parts`.
 
-    A number after an anchor counts the headings with one text, or the lines to leave out (Dendron).
-    Ranges of notes (Dendron), places in files (`page=2`, `L3-L9`), texts to be found (`:~:text=`)
-    and `#top`, which browsers know, are not checked.
+    The number at the end of an anchor is left out: it tells headings with the same text apart, or
+    says how many lines to skip (Dendron). Parts that are neither heading nor block are not checked:
+    ranges of notes (Dendron), places in files (`page=2`, `L3-L9`), texts to be found (`:~:text=`)
+    and `#top`.
     """
     last = unquote(part.rpartition("#")[2])
     key = part_key(last)

@@ -29,7 +29,7 @@ class TimelineEntry:
     line: int = 1
     fact_id: int | None = None
     status: str = ""
-    """Of a fact, on the day asked for: `active`, `superseded`, `archived`, `redacted` or `done`."""
+    """What a fact was on that day: `active`, `superseded`, `archived`, `redacted` or `done`."""
     superseded: str = ""
     """From when the fact no longer holds, where its line states it."""
     reason: str = ""

@@ -186,8 +186,8 @@ def _count_misspellings(one: frozenset[str], other: frozenset[str]) -> int:
 
 
 _DERIVED = word_set("i ic y e s t d c ed ur at ion iti al ment ant abl hood ness ism")
-"""What is left of the stems of words of one family after what they begin with: `allergi`, `allerg`.
-Not of persons: `Trainer: Erin` is not `Trains Erin`."""
+"""How stems of one family of words may end after the letters they share: `allergi`, `allerg`.
+Endings of persons are not among them: `Trainer: Erin` is not `Trains Erin`."""
 _FAMILY = 4
 """Fewest letters that words of one family begin with."""
 _LEFT_OUT = word_set("a an the is are be been has have get gets got made of to he she his her its")

@@ -126,7 +126,7 @@ class KeyUse(NamedTuple):
 
 
 LEARNED = 2
-"""Pages from which the use of a key is taken from a base: one page may be in want of a review."""
+"""Pages that have to use a key in one way before a base is taken to: one alone may be a mistake."""
 
 ONE_VALUED = word_set(
     """manager boss employer company home residence role title owner spouse birthday age born budget

@@ -88,7 +88,7 @@ class UnknownName:
     name: str
     similar: str
     speaks: bool = False
-    """Whether it is that of someone who should speak, not of an entity."""
+    """Whether a speaker was asked for by this name, rather than an entity."""
     pages: tuple[str, ...] = ()
     """Paths of some pages that the similar name is from."""
 

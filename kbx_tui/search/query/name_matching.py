@@ -281,8 +281,8 @@ class QueryNames:
     def _find_misspelt_parts(self) -> None:
         """Find people by a misspelt part of their name: `castelane` for Ruth Castellane.
 
-        Only words that no document holds, where the query asks about someone or writes a name: any
-        other word may be a topic.
+        Words are tried that no document holds, where the query asks about someone or writes a name:
+        any other word may be a topic.
         """
         query = self.query
         for index, word in enumerate(query.folded):

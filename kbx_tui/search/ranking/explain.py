@@ -29,7 +29,7 @@ class EntityShare:
     name: str
     score: float
     link_strength: float
-    """0 when the document is not linked to it. Of a named thing to the fourth power."""
+    """0 when the document is not linked to it; to the fourth power if it is a named thing."""
     answered: float
     weight: float
     reason: str

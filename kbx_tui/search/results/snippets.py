@@ -240,10 +240,10 @@ _MARKUP = re.compile(
     r" | \] (?<=[^\[\]\n]\]) \([^()\s]{1,1000}\)",
     re.MULTILINE | re.VERBOSE,
 )
-"""Markup that a snippet leaves out: at its beginning as at that of a line, and further on.
+"""Markup that a snippet leaves out: the first where it begins, as a line may; the second elsewhere.
 
-Every alternative begins with a fixed character, and takes no line break that another begins with:
-so the search skips to these characters instead of trying all alternatives at each.
+Every alternative of the second begins with a fixed character, so that a search skips to those.
+None ends with a line break, with which the next match may begin.
 """
 _BLOCK = re.compile(
     r"[ \t]*(?:[-*+•][ \t]|\d{1,3}[.)][ \t]|[#>|]|$|[\w .'’-]{1,40}:)", re.MULTILINE

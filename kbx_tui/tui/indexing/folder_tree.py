@@ -129,9 +129,9 @@ def toggled(path: str, folder: str, tree: FolderTree) -> str:
 
 
 def folders_in(path: str) -> frozenset[str] | None:
-    """Return the folders that a path filter consists of, none for everywhere.
+    """Return the folders that a path filter consists of: no folder for everywhere.
 
-    The files directly in a folder are `folder/*`. None for a filter of another kind.
+    The files directly in a folder are `folder/*`. For a filter of another kind, return None.
     """
     if not path.strip():
         return frozenset()

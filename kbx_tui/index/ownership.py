@@ -3,8 +3,8 @@
 An index shows its own texts as those of the pages, and LanceDB opens what a table names. So an
 index that came with a clone could show anything. The marker of each index folder holds a random id,
 and the user's state folder has a file named by that id for each index made here, or allowed by the
-user. The file names the folder that the index lies in, because an id is not secret: others know that
-of an index that they made or were given. What was made here may be moved, but not copied.
+user. The file names the folder that the index lies in, as an id is not secret: others know that of
+an index that they made or were given. What was made here may be moved, but not copied.
 
 Digests of files begin with the id, and each version of a table carries it. Thus nobody who does not
 know it can put a file into such an index either, as `git pull` does with a file that git ignores.

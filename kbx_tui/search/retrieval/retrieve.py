@@ -260,7 +260,10 @@ class _Search:
             for entity in self._entities
         ]
         self._lap("links_ms")
-        self._frecency = opened.frecency(generation.snapshot.row_of)
+        row_of, counts_openings = generation.snapshot.row_of, True
+        if top_k is not None:  # for one ranking, in which openings seldom count
+            counts_openings = top_k.tuning.hotness_weight > 0.0
+        self._frecency = opened.frecency(row_of) if counts_openings else np.zeros(len(row_of))
         if self._vectors is None or not dates.text:
             evidence = self._within(scoped, scoring)
             items = MappingProxyType({**self._listed(), **evidence.known_items})

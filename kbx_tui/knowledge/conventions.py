@@ -36,7 +36,7 @@ def read_conventions(
 
 
 def _titles(files: Mapping[str, str | Path], entity_types: frozenset[str]) -> Titles:
-    """Return whether the pages of a vault have titles of their own.
+    """Return what the titles of a vault's pages are: their opening headings, or their file names.
 
     Obsidian shows the names of files. Most pages of some vaults open with a title nonetheless, as
     those of programs that need one; a heading that several pages share is that of a section.

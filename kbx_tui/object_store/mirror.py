@@ -78,7 +78,7 @@ def note_publisher(root: Path, uri: StoreUri) -> None:
 
 
 def mirrored_index(uri: StoreUri) -> Path:
-    """Return the index folder that is read of a store; one that does not exist before the first."""
+    """Return the folder of the version that was fetched last; it is missing before the first."""
     mirror = mirror_of(uri)
     return mirror.index_folder(mirror.current())
 

@@ -124,7 +124,7 @@ class KbxApp(TerminalApp):
         await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable a key that a command had where it does something else now."""
+        """Disable the message about a moved key where that key means something else now."""
         screen = self.screen
         if action != "moved" or not isinstance(screen, FrameScreen):
             return super().check_action(action, parameters)

@@ -323,7 +323,7 @@ def write_vectors(
                 if commits % COMMITS_PER_COMPACTION == 0:
                     compact(store, "vectors")
             meter.report(count)
-    except EmbeddingError:  # a server that counts requests may fail before the next commit, always
+    except EmbeddingError:  # keep what is done: a server that limits requests fails in each run
         _commit(store, waiting)
         raise
     _commit(store, waiting)

@@ -136,7 +136,10 @@ class Topic:
         return self.thing_share * things + (1.0 - self.thing_share) * rest
 
     def for_things(self, relevance: Scores) -> Scores:
-        """Return the factor of the credit of a thing: only the rest of the topic needs answers."""
+        """Return the factor of the credit of a thing, 0..1, for each document.
+
+        Its link answers the part of the topic that names things; the rest has to be answered.
+        """
         return self.thing_share + (1.0 - self.thing_share) * self._rest(relevance)
 
     def _rest(self, relevance: Scores) -> Scores:

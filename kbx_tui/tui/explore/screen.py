@@ -318,7 +318,10 @@ class Explore(JudgingScreen):
         self.app.push_screen(FolderPicker(self))
 
     def action_go_to_results(self) -> None:
-        """Leave the query line, unless that is empty and so are the results: letters are text."""
+        """Leave the query line for the results; stay in an empty line above an empty list.
+
+        There the user has yet to type: elsewhere letters are keys of commands.
+        """
         if self.query_line.value.strip() or self.query_one(ResultList).rows:
             self.action_leave_field()
 

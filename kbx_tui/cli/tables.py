@@ -13,7 +13,9 @@ from kbx_tui.safe_text import safe_line
 
 TableFormat = Literal["csv", "markdown", "paths"]
 
-_FORMULA = re.compile(r"(^|;)(?=\s*[=+@|\uff1d\uff0b\uff0d\uff20-](?!\d*\.?\d+\Z))")
+_FORMULA = re.compile(
+    r"(^|;)(?=\s*[=+@|\uff1d\uff0b\uff0d\uff20-](?!(?:\d++(?:\.\d++)?|\.\d++)\Z))"
+)
 """Before what a spreadsheet takes for a formula, in full width too; numbers are none.
 
 A semicolon ends a cell where numbers have a decimal comma.

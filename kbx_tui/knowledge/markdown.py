@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
 from html.entities import html5
-from itertools import islice, takewhile
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -160,15 +160,14 @@ def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
     return f"[[{page}]]" if label in ("", page) else f"[[{page}{bar}{label}]]"
 
 
-def is_in_table(lines: Sequence[str], number: int) -> bool:
-
-    def has_bar(line: str) -> bool:
-        return "|" in line
-
-    rows = [*takewhile(has_bar, lines[number:])]  # this row and those below
-    if rows:
-        rows += takewhile(has_bar, reversed(lines[:number]))
-    return any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows)
+def lines_in_tables(lines: Sequence[str]) -> frozenset[int]:
+    """Return the numbers of the lines that are rows of tables."""
+    found = set[int]()
+    for has_bar, run in groupby(enumerate(lines), key=lambda numbered: "|" in numbered[1]):
+        rows = dict(run) if has_bar else {}
+        if any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows.values()):
+            found.update(rows)
+    return frozenset(found)
 
 
 def split_target(target: str) -> tuple[str, str]:
@@ -468,9 +467,9 @@ def atx_text(line: str) -> str:
     return _heading_text(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
 
 
-_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]{0,200}\}$")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*\{:?[ \t]*[#.][^{}\n]{0,200}\}$")
 """The id and classes of a heading: `{#setup .wide}`, or `{: #setup }` in Python-Markdown."""
-_LINE_BREAK = re.compile(r"\s*<br(?![\w-])[^<>\n]{0,100}>\s*", re.IGNORECASE)
+_LINE_BREAK = re.compile(r"(?<!\s)\s*<br(?![\w-])[^<>\n]{0,100}>\s*", re.IGNORECASE)
 _CODE_OR_TAG = re.compile(
     r"(`[^`\n]{0,500}`)|</?(?:a|b|big|center|em|font|i|img|kbd|mark|small|span|strong|sub|sup|u)"
     r"(?![\w-])[^<>\n]{0,500}>",
@@ -570,8 +569,8 @@ _KEY = r"[^\W\d_][\w /-]{0,60}"
 _FIELD = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?(?P<mark>[*_]{{0,2}})(?P<key>{_KEY})(?P=mark)"
     r"::[ \t]+(?P<value>\S[^\n]*)$"
-    rf"|\[(?P<key_2>{_KEY})::[ \t]*(?P<value_2>(?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])+)\]"
-    rf"|\((?P<key_3>{_KEY})::[ \t]*(?P<value_3>[^()\n]+)\)",
+    rf"|\[(?P<key_2>{_KEY})::(?P<value_2>(?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])+)\]"
+    rf"|\((?P<key_3>{_KEY})::(?P<value_3>[^()\n]+)\)",
     re.MULTILINE,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from kbx_tui.knowledge.folding import name_key
 from kbx_tui.knowledge.obsidian_vault import list_attachments, obsidian_address
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
-from kbx_tui.knowledge.written_links import WrittenLink, is_in_table, split_target
+from kbx_tui.knowledge.written_links import WrittenLink, lines_in_tables, split_target
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
 from kbx_tui.search.document_links import LinkIndex
@@ -132,7 +133,7 @@ class Links:
         files = FileWriter(self._session)
         before = files.read(mention.path)
         lines = decode(before)[0].split("\n")
-        in_table = is_in_table(lines, mention.line - 1)
+        in_table = mention.line - 1 in lines_in_tables(lines)
         wikilink = self._links().wikilink(mention.name, path, mention.path, in_table=in_table)
         edit = LinkName(mention.line, mention.column, mention.name, wikilink)
         description = f"link {mention.name}"
@@ -193,16 +194,18 @@ class Links:
                     "give its full path first"
                 )
         pages, lines = {old.path: old, new.path: new}, merged.body.split("\n")
+        lines_of = {path: page.body.split("\n") for path, page in pages.items()}
+        count, counts_of = Counter(lines), {path: Counter(lines_of[path]) for path in pages}
         for path in {*pages, *self.sources(old.path), *self.sources(new.path)}:
             for target in graph.targets.get(path, ()):
                 found = target.destination
                 if found is None or found.path not in pages or not found.heading:
                     continue
-                before = pages[found.path].body.split("\n")
                 was = part_line(pages[found.path].body, 1, found.heading)
                 now = part_line(merged.body, 1, found.heading)
-                text = before[was - 1]
-                is_same = now and lines[now - 1] == text and lines.count(text) == before.count(text)
+                text = lines_of[found.path][was - 1]
+                same_count = count[text] == counts_of[found.path][text]
+                is_same = now and lines[now - 1] == text and same_count
                 if was and not is_same:
                     raise WriteFault(
                         f"the link {target.written!r} in {path} would no longer lead to one "

@@ -74,7 +74,9 @@ def print_table(rows: Sequence[Mapping[str, Any]]) -> None:
         click.echo(text)
 
 
-_FORMULA = re.compile(r"(^|;)(?=\s*[=+@|\uff1d\uff0b\uff0d\uff20-](?!\d*\.?\d+\Z))")
+_FORMULA = re.compile(
+    r"(^|;)(?=\s*[=+@|\uff1d\uff0b\uff0d\uff20-](?!(?:\d++(?:\.\d++)?|\.\d++)\Z))"
+)
 """Before what a spreadsheet takes for a formula, in full width too; numbers are none.
 
 A semicolon ends a cell where numbers have a decimal comma.

@@ -33,7 +33,7 @@ Action = Literal["create", "merge", "supersede", "tick", "strike", "delete", "sk
 """`strike` and `delete` are of the facts in a choice; of these the draft only repeats the text."""
 
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,9}[.)])\s+")
-_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$")
+_HEADING = re.compile(r"#{1,6}\s+(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def drafts_from_text(text: str) -> tuple[Draft, ...]:
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         if heading := _HEADING.match(line):
-            entity = heading[1]
+            entity = heading[1].rstrip("#").rstrip()
         elif line.startswith("{"):
             drafts.append(_from_json(line, number))
         elif draft := _from_line(line, entity):

@@ -260,7 +260,7 @@ def commit_files(
     message = message.replace("{operation}", operation).replace("{target}", target)
     message = message.replace("{file_count}", str(len(paths)))
     message = message.replace("{timestamp}", time.strftime("%Y-%m-%dT%H:%M:%S"))
-    git = ["git", "-C", str(root), "-c", "core.quotepath=off"]
+    git = ["git", "-C", str(root), "-c", "core.quotepath=off", "--literal-pathspecs"]
     commands = (
         [*git, "add", "--", *paths],
         [*git, "commit", "--quiet", "--author", author, "-m", message, "--only", "--", *paths],

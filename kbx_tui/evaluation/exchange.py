@@ -218,7 +218,7 @@ def write_file(file: Path, text: str, *, overwrite: bool) -> None:
 
 _BLANK = re.compile(r"[\s%\x00-\x1f\x7f]")
 _FIELDS = re.compile(r"[ \t\v\f\r]+")
-_TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL)
+_TOPIC = re.compile(r"<top>((?:[^<]++|<(?!/?top>))*+)</top>")
 _NUMBER = re.compile(r"<num>\s*+(?:Number:\s*+)?([^\s<]+)")
 _TITLE = re.compile(r"<title>\s*+(?:Topic:\s*+)?([^<]+)")
 _IDS, _TEXTS = ("id", "qid", "query_id", "_id"), ("text", "query", "title")

@@ -26,11 +26,14 @@ _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
 
 _EDGE = re.compile(r"\s*(?:[\w-]+\.)?(BEGIN|END):\s*VCARD\s*", re.IGNORECASE)
 _PROPERTY = re.compile(r"[\w-]+(?:\.[\w-]+)?(?:\([^)]*\))?[;:]")
+_QUOTED = re.compile(r"[^:]{0,500}QUOTED-PRINTABLE", re.IGNORECASE)
+_NO_ENCODING = re.compile(r"[^:]{0,500};CHARSET=\"?(?:punycode|idna)", re.IGNORECASE)
+"""What Python decodes in quadratic time."""
 _ODD_PARAMETERS = re.compile(r"\A([\w.-]+);[^:]*")
 _ADDRESS = re.compile(r"(?:mailto:)?([^<>]*)|[^<>]*<([^<>]*)>", re.IGNORECASE)
 _CHARACTER = re.compile(r"\\(?P<escaped>.)|.", re.DOTALL)
 _USUAL_LABELS = frozenset({"Home", "Work", "Other", "Mobile", "HomePage", "Main", "School"})
-_LABEL_OF_APPLE = re.compile(r"_\$!<(.*)>!\$_")
+_LABEL_OF_APPLE = re.compile(r"_\$!<([^<>]*)>!\$_")
 _FIELDS = frozenset(
     {"adr", "bday", "categories", "email", "fn", "n", "nickname", "note", "org", "role", "tel",
      "title", "uid", "url"}
@@ -48,6 +51,9 @@ _NOBODY = ("application", "company", "device", "location", "org")
 _KINDS = ("kind", "x-abshowas", "x-addressbookserver-kind")
 
 _RANK = re.compile(r"\d{1,3}")
+
+_READ_AT_MOST = 10_000
+"""Characters of the names of a card in which others are looked up."""
 
 Properties = dict[str, list[ContentLine]]
 
@@ -101,7 +107,7 @@ def _cards(text: str) -> tuple[list[list[str]], list[str]]:
             continue
         lines = opened[-1]
         pieces = lines[-1] if lines else [""]
-        if pieces[-1].endswith("=") and "QUOTED-PRINTABLE" in pieces[0].upper():
+        if pieces[-1].endswith("=") and _QUOTED.match(pieces[0]):
             pieces[-1:] = [pieces[-1][:-1], line]
         elif lines and not _PROPERTY.match(line):
             pieces.append(f"\\n{line}")  # a line of text that a program forgot to escape
@@ -175,6 +181,8 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
 
 
 def _content_line(text: str) -> ContentLine:
+    if _NO_ENCODING.match(text):
+        raise ValueError("its encoding is that of names of hosts")
     try:
         return textLineToContentLine(text)
     except ParseError:
@@ -202,7 +210,7 @@ def _email(text: str) -> str:
 
 def _further_names(found: Properties, names: Sequence[str]) -> Iterator[str]:
     """Yield structured names of which a part is in no other name, such as titles and scripts."""
-    written = "\0".join(names).casefold()
+    written = "\0".join(names)[:_READ_AT_MOST].casefold()
     for line in found["n"]:
         family, given, additional, before, after, *_ = [*_parts(line.value, ";"), *[""] * 5]
         parts = [part for part in (before, given, additional, family, after) if part]

@@ -451,10 +451,11 @@ def _claude_message(message: dict[str, Any]) -> Turn:
         for part in _objects_in(message.get("content"))
         if (kind := part.get("type")) not in ("thinking", "tool_result")
     ]
-    text = "\n\n".join(filter(None, texts)) or _text_in(message, "text")
+    texts = list(filter(None, texts)) or [_text_in(message, "text")]
     for attachment in _objects_in(message.get("attachments")):
         name = _text_in(attachment, "file_name") or "attachment"
         if extract := _text_in(attachment, "extracted_content"):
-            text = f"{text}\n\n# {name}\n\n{extract}".strip()
-    text = "\n\n".join(filter(None, (text, *_attached(message.get("files"), "file_name"))))
-    return ("Me" if _text_in(message, "sender") == "human" else "Assistant"), text
+            texts.append(f"# {name}\n\n{extract}")
+    texts += _attached(message.get("files"), "file_name")
+    said = "\n\n".join(filter(None, texts))
+    return ("Me" if _text_in(message, "sender") == "human" else "Assistant"), said

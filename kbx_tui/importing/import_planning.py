@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
+from itertools import count
 from typing import Any
 
 import yaml
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, process
 
 from kbx_tui.drafting.planning import file_diff
 from kbx_tui.editing.file_edits import FileEdit
@@ -65,6 +68,8 @@ class ImportPlanner:
         self._prefix, self._read, self._create = prefix, read_page, create_people
         self._known_ids, self._people = set(imported_ids), EntityResolver(people)
         self._edits: dict[str, FileEdit] = {}
+        self._numbers: dict[tuple[str, str], Iterator[int]] = {}
+        """The numbers not yet tried for the files of one name."""
         self._present = 0
         self._differing: list[str] = []
 
@@ -100,16 +105,11 @@ class ImportPlanner:
     def _add(self, document: ImportedDocument) -> None:
         self._known_ids.add(stored_id(document))
         data = page_bytes(document)
-        for path in self._paths(document):
-            if path not in self._edits and self._read(path) is None:
-                self._edits[path] = FileEdit(path, None, data)
-                return
-
-    def _paths(self, document: ImportedDocument) -> Iterator[str]:
-        stem, suffix = page_stem(document), page_suffix(document)
-        yield f"{self._prefix}{stem}{suffix}"
-        for number in range(2, 100_000):
-            yield f"{self._prefix}{stem}-{number}{suffix}"
+        stem, suffix = f"{self._prefix}{page_stem(document)}", page_suffix(document)
+        numbers = self._numbers.setdefault((stem, suffix), count(1))
+        paths = (f"{stem}-{number}{suffix}" if number > 1 else stem + suffix for number in numbers)
+        path = next(path for path in paths if path not in self._edits and self._read(path) is None)
+        self._edits[path] = FileEdit(path, None, data)
 
     def _add_page(self, page: ImportedPage) -> None:
         path = f"{self._prefix}{page.path}"
@@ -146,6 +146,10 @@ def imported_people(imported: Imported, prefix: str) -> tuple[Entity, ...]:
     return tuple(people)
 
 
+MOST_CANDIDATES = 9
+MOST_COMPARED = 100_000_000
+"""Pairs of names compared for similarity, by all attendees together."""
+
 SIMILAR = 88.0
 """Similarity of two names, 0..100, from which one may be a misspelling of the other. Two letters
 exchanged in a name of twelve give 91, two people of one family name at most 80."""
@@ -174,6 +178,17 @@ class AttendeeMatcher:
     def __init__(self, people: Sequence[Entity], answer: Answer = keep_as_written) -> None:
         self._people, self._answer = people, answer
         self._resolver = EntityResolver(people)
+        self._room = MOST_COMPARED
+        self._by_word: dict[str, dict[int, None]] = defaultdict(dict)
+        self._names: list[str] = []
+        self._owners: list[int] = []
+        for index, person in enumerate(people):
+            names = [name_key(name) for name in (person.name, *person.aliases)]
+            self._names += names
+            self._owners += [index] * len(names)
+            words = names[0].split()
+            for word in words[:1] + words[-1:]:
+                self._by_word[word][index] = None
         self._answers: dict[tuple[str, str], Entity | None] = {}
         self.questions: list[AttendeeQuestion] = []
         self.unknown: list[Attendee] = []
@@ -209,23 +224,21 @@ class AttendeeMatcher:
     def _candidates(self, attendee: Attendee) -> tuple[Entity, ...]:
         """Return the people with the same name, the same first or last name, or a similar name."""
         if indices := self._resolver.by_attendee(attendee):
-            return tuple(self._people[index] for index in indices)
+            return tuple(self._people[index] for index in indices[:MOST_CANDIDATES])
         key = name_key(_name_in_address(attendee) or attendee.name)
-        if not key:
-            return ()
-        scored = [(score, person) for person in self._people if (score := _likeness(key, person))]
-        scored.sort(key=lambda pair: (-pair[0], pair[1].id))
-        return tuple(person for _, person in scored[:9])
-
-
-def _likeness(key: str, person: Entity) -> float:
-    """Return how much a name resembles that of a person, 0..100; 0 if not enough."""
-    names = [name_key(name) for name in (person.name, *person.aliases)]
-    words = names[0].split()
-    if key in (words[:1] + words[-1:]):
-        return 99.0
-    best = max((fuzz.ratio(key, name) for name in names), default=0.0)
-    return best if best >= SIMILAR and len(key) > 4 else 0.0
+        scores = dict.fromkeys(self._by_word.get(key, ()), 99.0)
+        if len(key) > 4 and self._room > 0:
+            self._room -= len(self._names)
+            similar = process.extract_iter(
+                key, self._names, scorer=fuzz.ratio, score_cutoff=SIMILAR
+            )
+            for _, score, number in similar:
+                owner = self._owners[number]
+                scores[owner] = max(score, scores.get(owner, 0.0))
+        best = nsmallest(
+            MOST_CANDIDATES, scores, key=lambda index: (-scores[index], self._people[index].id)
+        )
+        return tuple(self._people[index] for index in best)
 
 
 def _name_in_address(attendee: Attendee) -> str:

@@ -7,7 +7,7 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -23,7 +23,7 @@ from kbx_tui.importing.imported_document import (
 from kbx_tui.knowledge.dates import day_in, whole_day
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.records import Attendee
-from kbx_tui.knowledge.written_links import is_in_table, links_of, wikilink
+from kbx_tui.knowledge.written_links import lines_in_tables, links_of, wikilink
 
 LOGSEQ_FOLDER = "logseq"
 
@@ -52,9 +52,9 @@ def read_logseq(files: Sequence[SourceFile]) -> Imported:
         for file in files
         if file.suffix == ".md" and "logseq" not in file.path.split("/")[:-1] and file.text.strip()
     ]
-    blocks: dict[str, str] = {}
+    blocks = _Blocks()
     for file in pages:
-        blocks |= _blocks(file.text)
+        blocks.texts |= _blocks(file.text)
     documents = tuple(_logseq_page(file, blocks) for file in pages)
     others = (
         file.path
@@ -62,6 +62,19 @@ def read_logseq(files: Sequence[SourceFile]) -> Imported:
         if file.suffix != ".md" and "logseq" not in file.path.split("/")[:-1]
     )
     return Imported(documents) + name_left_out("the graph", others)
+
+
+class _Blocks:
+    """The texts of blocks by id, of which references in all pages show so many characters."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.room = 50_000_000
+
+    def shown(self, reference: re.Match[str]) -> str:
+        text = self.texts.get(reference["id"], reference[0])
+        self.room -= len(text)
+        return text if self.room >= 0 else reference[0]
 
 
 def _blocks(text: str) -> dict[str, str]:
@@ -74,7 +87,7 @@ def _blocks(text: str) -> dict[str, str]:
     return found
 
 
-def _logseq_page(file: SourceFile, blocks: dict[str, str]) -> ImportedDocument:
+def _logseq_page(file: SourceFile, blocks: _Blocks) -> ImportedDocument:
     lines = file.text.split("\n")
     matches = (_LOGSEQ_PROPERTY.match(line.removeprefix("- ")) for line in lines)
     written = list(filter(None, takewhile(bool, matches)))
@@ -119,7 +132,7 @@ def _note(
     )
 
 
-def _logseq_lines(lines: Sequence[str], blocks: dict[str, str]) -> list[str]:
+def _logseq_lines(lines: Sequence[str], blocks: _Blocks) -> list[str]:
     kept = []
     for line in lines:
         match = _LOGSEQ_PROPERTY.match(line.strip())
@@ -127,7 +140,7 @@ def _logseq_lines(lines: Sequence[str], blocks: dict[str, str]) -> list[str]:
             continue
         line = _PAGE_EMBED.sub(r"!\1", line)
         for reference in (_EMBED, _REFERENCE):
-            line = reference.sub(lambda found: blocks.get(found["id"], found[0]), line)
+            line = reference.sub(blocks.shown, line)
         line = _DONE.sub(r"\g<head>[x] ", _OPEN.sub(r"\g<head>[ ] ", line))
         kept.append(line.replace("\t", "  "))
     return kept
@@ -228,8 +241,7 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
     title = _notion_title(file)
     if lines and lines[0].startswith("# "):
         lines = lines[1:]
-    while lines and not lines[0].strip():
-        lines = lines[1:]
+    lines = list(dropwhile(lambda line: not line.strip(), lines))
     properties: dict[str, str] = {}
     for line in lines:
         match = _NOTION_PROPERTY.match(line)
@@ -264,18 +276,23 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
     )
 
 
+_TARGET = re.compile(r"[^\[\]|#\n]{1,300}")
+"""What a wikilink can name."""
+
+
 def _with_wikilinks(body: str, targets: dict[str, str]) -> str:
     """Return the body with links to exported pages turned into wikilinks; others stay."""
-    lines = body.split("\n")
-    parts, done = [], 0
+    in_tables = lines_in_tables(body.split("\n"))
+    parts, done, line = [], 0, 0
     for link in links_of(body):
         match = _ID.match(PurePosixPath(link.page).stem)
         target = targets.get(match["id"]) if match else None
         is_shown = body[link.start] == "!"
-        if target is None or is_shown or link.is_wikilink or set(target) & set("[]|#"):
+        if target is None or is_shown or link.is_wikilink or not _TARGET.fullmatch(target):
             continue
-        in_table = is_in_table(lines, body.count("\n", 0, link.start))
-        parts += [body[done : link.start], wikilink(target, link.label, in_table=in_table)]
+        line += body.count("\n", done, link.start)
+        parts += [body[done : link.start], wikilink(target, link.label, in_table=line in in_tables)]
+        line += body.count("\n", link.start, link.end)
         done = link.end
     return "".join([*parts, body[done:]])
 

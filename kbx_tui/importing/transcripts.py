@@ -264,7 +264,7 @@ _FATHOM_TURN = re.compile(
 _SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
 
 _CLOCK = re.compile(r"(?P<hour>\d{1,2}):(?P<minute>\d\d)\s?(?P<half>[ap]m)?\b", re.IGNORECASE)
-_LENGTH = re.compile(r"\s*•\s*(\d[\w: ]*)")
+_LENGTH = re.compile(r"\s{0,9}•\s*(\d[\w: ]*)")
 _HEADINGS = ("SUMMARY KEYWORDS", "SPEAKERS", "KEYWORDS")
 
 

@@ -139,6 +139,7 @@ _NO_PROSE = re.compile(r"^\W*\d|^\S*\d\S*$|://|^\[\[")
 """What is found in values that are dates, numbers, ids, addresses, or links, which are references.
 """
 _RUN = re.compile(r"\S+")
+_INLINE_TAG = re.compile(r"#([\w/-]+)")
 _DATE_IN_NAME = re.compile(r"(?<!\d)(?:19|20)\d\d[-_.]\d\d?(?:[-_.]\d\d?)?(?!\d)")
 _NAME_PART = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -180,7 +181,8 @@ def searched_text(row: Mapping[str, Any]) -> str:
     frontmatter = msgspec.json.decode(row["frontmatter"])
     names = [attendee.name for attendee in attendees_from(row["attendees"])]
     role, body = frontmatter.get("role"), row["body"]
-    tags = (tag for tag in row["tags"] if f"#{tag}" not in body)  # others are in the body already
+    in_body = frozenset(_INLINE_TAG.findall(body)) if row["tags"] else ()
+    tags = (tag for tag in row["tags"] if tag not in in_body)
     parts = [row["title"], *names, *row["aliases"], *row["references"], *tags]
     if isinstance(role, str):
         parts.append(role)

@@ -22,6 +22,9 @@ from kbx_tui.knowledge.records import Chunk, Document
 
 SECTION_LEVEL = 3
 
+LONGEST_HEADING = 500
+"""Characters of a heading that each chunk below it repeats."""
+
 LARGE = 2_000_000
 """Characters from which short segments of a body are joined: each takes some 200 bytes."""
 
@@ -146,7 +149,7 @@ def _under_headings(
             while ancestors and ancestors[-1].level >= heading.level:
                 ancestors.pop()
             ancestors.append(heading)
-            path = tuple(ancestor.text for ancestor in ancestors if ancestor.text)
+            path = tuple(each.text[:LONGEST_HEADING] for each in ancestors if each.text)
             section += heading.level <= SECTION_LEVEL
         yield Segment(start, end, path, section, is_heading)
 

@@ -25,7 +25,7 @@ from kbx_tui.knowledge.markdown import inline_fields, outline, strip_markup
 from kbx_tui.knowledge.records import Document, Entity
 
 ROLE_KEYS = ("role", "job_title", "position")
-_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
+_PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*")
 
 
 def build_entities(
@@ -164,7 +164,7 @@ class Teams:
 
 _FIELD = re.compile(r"^\*\*([^*:\n]{1,60})(?::\*\*|\*\*:)[ \t]*(\S[^\n]*)$", re.MULTILINE)
 _TEAM_LINE = re.compile(
-    r"[-*+][ \t]+\*\*([^*\n]{1,200})\*\*[ \t]*(?:\(([^()\n]{1,40})\))?[ \t]*(?:$|[—–:-])"
+    r"[-*+][ \t]+\*\*([^*\n]{1,200})\*\*[ \t]*+(?:\(([^()\n]{1,40})\)[ \t]*+)?(?:$|[—–:-])"
 )
 _TEAMS_HEADING = "teams (from linear)"
 

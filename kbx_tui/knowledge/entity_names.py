@@ -89,13 +89,18 @@ class EntityResolver:
         return self._find("name", key) or self._find("alias", key)
 
 
+def without_honorifics(words: Sequence[str], least: int) -> Sequence[str]:
+    """Return a name without the honorifics before it, but `least` of its words."""
+    skipped = 0
+    while len(words) - skipped > least and fold(words[skipped]).rstrip(".") in HONORIFICS:
+        skipped += 1
+    return words[skipped:]
+
+
 def _attendee_keys(name: str) -> Iterator[str]:
     yield name_key(name)
     bare = _ASIDE.sub(" ", name)
-    words = name_key(bare).split()
-    while len(words) > 2 and words[0] in HONORIFICS:
-        words = words[1:]
-    yield " ".join(words)
+    yield " ".join(without_honorifics(name_key(bare).split(), 2))
     family_name, comma, given_name = bare.partition(",")
     if comma:
         yield name_key(f"{given_name} {family_name}")
@@ -361,11 +366,15 @@ def _shows_case(pieces: Sequence[str], index: int) -> bool:
     first, end = index, index
     while first > 1 and not _SENTENCE_END.search(pieces[first - 1]):
         first -= 2
-    if index - first > 2 * LONGEST_SENTENCE or pieces[first].islower():
+        if index - first > 2 * LONGEST_SENTENCE:
+            return False
+    if pieces[first].islower():
         return False
     while end + 2 < len(pieces) and not _SENTENCE_END.search(pieces[end + 1]):
         end += 2
-    return end - first <= 2 * LONGEST_SENTENCE and "i" not in pieces[first : end + 1 : 2]
+        if end - first > 2 * LONGEST_SENTENCE:
+            return False
+    return "i" not in pieces[first : end + 1 : 2]
 
 
 def _is_space(gap: str) -> bool:

@@ -19,11 +19,11 @@ from itertools import chain
 import ahocorasick
 
 from kbx_tui.knowledge.entity_names import (
-    HONORIFICS,
     EntityResolver,
     is_ambiguous,
     other_spellings,
     title_keys,
+    without_honorifics,
 )
 from kbx_tui.knowledge.fields import FOLDER_PAGES, TAG, stem_of, tags_of
 from kbx_tui.knowledge.folding import fold, is_word_edge, name_key, strip_accents
@@ -358,9 +358,7 @@ class Disambiguator:
 
 
 def first_name(name: str) -> str:
-    words = strip_accents(name).split()
-    while len(words) > 1 and fold(words[0]).rstrip(".") in HONORIFICS:
-        words = words[1:]
+    words = without_honorifics(strip_accents(name).split(), 1)
     first = words[0] if len(words) > 1 else ""
     return first if len(first) >= _SHORTEST_FIRST_NAME and first.replace("-", "").isalpha() else ""
 

@@ -280,9 +280,9 @@ def atx_text(line: str) -> str:
     return _heading_text(_CLOSING_MARKS.sub("", match[1] or "").strip()) if match else ""
 
 
-_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[#.][^{}\n]{0,200}\}$")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*\{:?[ \t]*[#.][^{}\n]{0,200}\}$")
 """The id and classes of a heading: `{#setup .wide}`, or `{: #setup }` in Python-Markdown."""
-_LINE_BREAK = re.compile(r"\s*<br(?![\w-])[^<>\n]{0,100}>\s*", re.IGNORECASE)
+_LINE_BREAK = re.compile(r"(?<!\s)\s*<br(?![\w-])[^<>\n]{0,100}>\s*", re.IGNORECASE)
 _CODE_OR_TAG = re.compile(
     r"(`[^`\n]{0,500}`)|</?(?:a|b|big|center|em|font|i|img|kbd|mark|small|span|strong|sub|sup|u)"
     r"(?![\w-])[^<>\n]{0,500}>",
@@ -382,8 +382,8 @@ _KEY = r"[^\W\d_][\w /-]{0,60}"
 _FIELD = re.compile(
     rf"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?(?P<mark>[*_]{{0,2}})(?P<key>{_KEY})(?P=mark)"
     r"::[ \t]+(?P<value>\S[^\n]*)$"
-    rf"|\[(?P<key_2>{_KEY})::[ \t]*(?P<value_2>(?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])+)\]"
-    rf"|\((?P<key_3>{_KEY})::[ \t]*(?P<value_3>[^()\n]+)\)",
+    rf"|\[(?P<key_2>{_KEY})::(?P<value_2>(?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])+)\]"
+    rf"|\((?P<key_3>{_KEY})::(?P<value_3>[^()\n]+)\)",
     re.MULTILINE,
 )
 

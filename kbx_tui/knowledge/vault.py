@@ -26,6 +26,8 @@ CONFIG_NAME = "kbx.toml"
 MEMORY = "memory"
 
 MAX_BYTES = 256 * 1024 * 1024
+MOST_FOLDERS = 200
+"""Folders in one another that are walked: every pattern is compared at each slash of a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,9 @@ class _Walker:
         pending = [(top, top_prefix)]
         while pending and len(self.files) < self._limit:
             folder, prefix = pending.pop()
+            if prefix.count("/") > MOST_FOLDERS:
+                self._skip(prefix.rstrip("/"), f"folder is in more than {MOST_FOLDERS} others")
+                continue
             entries = self._entries(folder, prefix)
             names = {entry.name for entry in entries}
             if "pyvenv.cfg" in names and prefix != self._prefix:

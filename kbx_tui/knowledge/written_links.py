@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import groupby
 from urllib.parse import unquote
 
 from kbx_tui.knowledge.folding import normalized
@@ -106,15 +106,14 @@ def wikilink(page: str, label: str, *, in_table: bool = False) -> str:
     return f"[[{page}]]" if label in ("", page) else f"[[{page}{bar}{label}]]"
 
 
-def is_in_table(lines: Sequence[str], number: int) -> bool:
-
-    def has_bar(line: str) -> bool:
-        return "|" in line
-
-    rows = [*takewhile(has_bar, lines[number:])]  # this row and those below
-    if rows:
-        rows += takewhile(has_bar, reversed(lines[:number]))
-    return any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows)
+def lines_in_tables(lines: Sequence[str]) -> frozenset[int]:
+    """Return the numbers of the lines that are rows of tables."""
+    found = set[int]()
+    for has_bar, run in groupby(enumerate(lines), key=lambda numbered: "|" in numbered[1]):
+        rows = dict(run) if has_bar else {}
+        if any(_IN_DELIMITER_ROW.issuperset(row) and "-" in row for row in rows.values()):
+            found.update(rows)
+    return frozenset(found)
 
 
 def split_target(target: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ import re
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 import numpy as np
@@ -356,11 +356,22 @@ def part_line(body: str, body_line: int, part: str) -> int:
     block id. Of nested headings, `One#Two`, only the last counts. `body_line` is the line of the
     file where `body` starts.
     """
-    if part.startswith("^"):
-        found = re.search(rf"(?:^|\s){re.escape(part)}[ \t]*$", body, re.MULTILINE | re.IGNORECASE)
-        return body_line + body.count("\n", 0, found.end()) if found else 0
-    key = part_key(unquote(part.rpartition("#")[2]))
-    lines = [each.line for each in headings(body) if key and part_key(each.text) == key]
-    ids = (match for match in _ID.finditer(body) if key and part_key(match[1]) == key)
-    lines += [body.count("\n", 0, match.start()) for match in ids]
-    return body_line + lines[0] if lines else 0
+    is_block = part.startswith("^")
+    key = part.lower() if is_block else part_key(unquote(part.rpartition("#")[2]))
+    line = _part_lines(body).get(key) if key else None
+    return 0 if line is None else body_line + line
+
+
+@lru_cache(maxsize=4)  # a page and its new version are asked for each link in turn
+def _part_lines(body: str) -> dict[str, int]:
+    """Return the first line of each heading, id and block by key; a heading before an id."""
+    lines = dict[str, int]()
+    for heading in headings(body):
+        lines.setdefault(part_key(heading.text), heading.line)
+    for pattern, key_of in ((_ID, part_key), (_BLOCK, lambda name: f"^{name.lower()}")):
+        line = counted = 0
+        for match in pattern.finditer(body):
+            line += body.count("\n", counted, match.start(1))
+            counted = match.start(1)
+            lines.setdefault(key_of(match[1]), line)
+    return lines

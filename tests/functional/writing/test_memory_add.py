@@ -148,6 +148,11 @@ def test_auto_commit_commits_only_the_written_file(root: Path) -> None:
         "kbx: memory add Alice Chen|kbx <kbx@localhost>"
     )
     assert git("show", "--name-only", "--format=").split() == [ALICE]
+    (root / "memory/people/*.md").write_text("# Star Lee\n", encoding="utf-8")
+    (root / "memory/people/other.md").write_text("# Not ours\n", encoding="utf-8")
+    with KnowledgeBase(root) as kb:
+        kb.memory_add("Speaks Catalan", entity="Star Lee")
+    assert git("show", "--name-only", "--format=").split() == ["memory/people/*.md"]
 
 
 def test_the_entity_that_a_fact_names_is_taken_and_said(kbx: CommandLine, root: Path) -> None:

@@ -617,3 +617,56 @@ def test_files_beside_conversations_are_named() -> None:
         ("conversations.json", "conversation 2 holds no text"),
         ("users.json", "it holds nothing of a known format"),
     ]
+
+
+LABEL = "_$!<" * 100_000
+QUOTED = f"NOTE;ENCODING=QUOTED-PRINTABLE:{'n' * 300_000}=\n" + "=\n" * 100_000
+PUNYCODE = f"NOTE;ENCODING=QUOTED-PRINTABLE;CHARSET=punycode:a-{'za' * 300_000}"
+MANY_NAMES = "".join(f"N:F{n};G{n};;;\nNICKNAME:k{n}\n" for n in range(10_000))
+PAGE_ID = "a" * 32
+PAGE = f"Page {PAGE_ID}.md"
+LINK = f"[x](Page%20{PAGE_ID}.md)"
+BLOCK_ID = "12345678-1234-1234-1234-123456789012"
+EMBEDDING = f"- {'b' * 100_000}\n  id:: {BLOCK_ID}\n" + f"- (({BLOCK_ID}))\n" * 20_000
+CLAUDE = {
+    "uuid": "1",
+    "chat_messages": [{"attachments": [{"extracted_content": "y" * 300}] * 30_000}],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\nitem1.X-ABLABEL:{LABEL}\nEND:VCARD\n"),
+        ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\n{QUOTED}\nEND:VCARD\n"),
+        ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\n{MANY_NAMES}END:VCARD\n"),
+        ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\n{PUNYCODE}\nEND:VCARD\n"),
+        ("t.txt", f"2026-03-17{' ' * 60_000}x\n\nRosa Diaz  0:04\nWe sail.\n"),
+        (PAGE, "# T\n" + "\n" * 200_000 + "x\n"),
+        (PAGE, "# T\n\n| a |\n|---|\n" + f"| {LINK} |\n" * 10_000),
+        (PAGE, f"# {'T' * 100_000}\n\n" + f"{LINK}\n" * 10_000),
+        ("graph/journals/2026_01_01.md", "- x\n"),
+        ("conversations.json", json.dumps([CLAUDE])),
+    ],
+    ids=[
+        "label",
+        "quoted",
+        "names",
+        "encoding",
+        "length",
+        "blank",
+        "table",
+        "title",
+        "blocks",
+        "attachments",
+    ],
+)
+def test_a_file_made_to_take_long_is_read_in_seconds(name: str, text: str) -> None:
+    others = [SourceFile("graph/pages/a.md", EMBEDDING.encode())] if "graph" in name else []
+    began = time.process_time()
+    found = read_documents([SourceFile(name, text.encode(), "2026-03-17"), *others])
+    assert time.process_time() - began < 5.0  # minutes, or all memory, where a step is repeated
+    assert len(found.documents) == 1 + len(others)
+    assert sum(len(page.body) for page in found.documents if isinstance(page, ImportedDocument)) < (
+        100_000_000
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from kbx_tui.knowledge.markdown import strip_markup
-from kbx_tui.knowledge.written_links import is_in_table, wikilink
+from kbx_tui.knowledge.written_links import lines_in_tables, wikilink
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_lines_with_a_bar_are_in_a_table_only_below_or_above_its_delimiter_row(
     text: str, rows: set[int]
 ) -> None:
     lines = text.split("\n")
-    assert {number for number in range(len(lines) + 1) if is_in_table(lines, number)} == rows
+    assert lines_in_tables(lines) == rows
 
 
 def test_a_wikilink_names_its_label_only_if_it_differs() -> None:

@@ -1,0 +1,95 @@
+"""Text of a clone that is made to take long takes no longer than as much of any other text."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kbx_tui.cli.output import table_text
+from kbx_tui.drafting.drafts import drafts_from_text
+from kbx_tui.evaluation.exchange import read_topics
+from kbx_tui.importing.import_planning import AttendeeMatcher, ImportPlanner
+from kbx_tui.importing.imported_document import Imported, ImportedDocument
+from kbx_tui.index.build.stages import document_row
+from kbx_tui.index.tables import searched_text
+from kbx_tui.knowledge.chunker import split_documents
+from kbx_tui.knowledge.entities import build_entities, page_entity
+from kbx_tui.knowledge.entity_names import NameUseCounter
+from kbx_tui.knowledge.linking import Linker
+from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.records import Attendee, Document
+from kbx_tui.search.link_graph import part_line
+
+
+def page(text: str, path: str = "memory/people/bill.md") -> Document:
+    return parse_document(path, text.encode())
+
+
+def use_entities(text: str, path: str = "memory/people/bill.md") -> None:
+    document = page(text, path)
+    entities = build_entities([document])
+    Linker(entities).links(document)
+    NameUseCounter(entities).uses(document)
+
+
+def search_tags(count: int) -> None:
+    text = searched_text(document_row(page("".join(f"#t{n} " for n in range(count)))))
+    assert text.count("t1 ") == 1
+
+
+def chunk_headings() -> None:
+    document = page(f"# {'x' * 100_000}\n" + f"## y\n\n{'a ' * 80}\n\n" * 3_000)
+    (chunks,) = split_documents([document], lambda texts: [len(text) // 2 for text in texts])
+    assert sum(len(chunk.heading) for chunk in chunks) < 5_000_000
+
+
+def match_people(count: int) -> None:
+    pages = (page(f"# Anna{n} Berg{n}\n", f"memory/people/p{n}.md") for n in range(count))
+    matcher = AttendeeMatcher([page_entity(each, each.id) for each in pages])
+    for number in range(count):
+        matcher.match(Attendee(f"Carl{number} Dorn{number}"), "Call")
+    assert len(matcher.unknown) == count
+
+
+def plan_namesakes(count: int) -> None:
+    documents = tuple(ImportedDocument(f"x:{n}", "note", "New chat") for n in range(count))
+    planner = ImportPlanner("", (), (), lambda _: None, create_people=False)
+    assert len(planner.plan(Imported(documents), AttendeeMatcher(())).edits) == count
+
+
+def find_parts(count: int) -> None:
+    body = "".join(f"# h{number}\n" for number in range(count))
+    assert [part_line(body, 1, f"h{number}") for number in range(count)] == [*range(1, count + 1)]
+
+
+SPACES = " " * 150_000
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: use_entities(f"# {'Dr ' * 60_000}Bo\n"),
+        lambda: use_entities(f"# a({SPACES}b\n"),
+        lambda: use_entities(f"# a{{{SPACES}b\n"),
+        lambda: use_entities(f"# a<{SPACES}b\n"),
+        lambda: use_entities(f"# A\n\n[k::{SPACES}\n(k::{SPACES}\n"),
+        lambda: use_entities(f"# Bill Bo\n\n{'The. Now. ' * 10}{'bill ' * 9_000}"),
+        lambda: use_entities(
+            f"# C\n\n## Teams (from Linear)\n\n- **B**{SPACES}\1\n", "memory/context/company.md"
+        ),
+        lambda: search_tags(60_000),
+        chunk_headings,
+        lambda: match_people(3_000),
+        lambda: plan_namesakes(6_000),
+        lambda: find_parts(20_000),
+        lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
+        lambda: read_topics(b"<top>" * 200_000),
+        lambda: table_text([{"title": f"-{'1' * 60_000}x"}], "csv"),
+    ],
+    ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
+         "tags", "headings", "attendees", "titles", "parts", "drafts", "topics", "csv"],
+)  # fmt: skip
+def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
+    began = time.process_time()
+    work()
+    assert time.process_time() - began < 4.0  # each took from 5 seconds to hours

@@ -106,6 +106,9 @@ class Command(click.Command):
             needed = " ".join(self.collect_usage_pieces(ctx)).replace("[OPTIONS] ", "")
             message = f"{error.format_message().rstrip('.')} of {ctx.command_path} {needed}"
             raise click.UsageError(message, ctx=error.ctx) from error
+        except click.BadOptionUsage as error:
+            error.ctx = ctx  # click's parser leaves out whose help has the option
+            raise
 
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
         return super().get_short_help_str(WHOLE_SENTENCE)

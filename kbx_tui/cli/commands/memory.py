@@ -425,6 +425,9 @@ def inbox_command(ids: tuple[str, ...], accept: bool, refuse: bool, decided: boo
             raise NotFound(f"no proposal {min(unknown)} waits; `kbx inbox` lists those that do")
         if named and ALL not in named:
             drafts = tuple(draft for draft in drafts if draft.id in named)
+        if not drafts and not wants_json():
+            print_result([], ["nothing waits"])
+            return 0
         from kbx_tui.drafting.drafts import Choice
 
         def choose(draft: Draft, verdict: Verdict) -> Choice:

@@ -99,7 +99,7 @@ class Inbox:
         return Proposal(draft)
 
     def reopen(self, entry: int) -> None:
-        """Let the proposals wait again that a write settled, as it was undone. Raises WriteFault."""
+        """Let proposals wait again whose write was undone. Raises WriteFault."""
         settled = (each.draft.id for each in self.proposals() if each.entry == entry)
         self.decide(dict.fromkeys(settled, ("waiting", "")))
 

@@ -31,7 +31,6 @@ from kbx_tui.knowledge.markdown import EXTERNAL, headings, split_target, strip_m
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Entity
 
-EVERY_ROW = "key IS NOT NULL"
 FEW_CHANGED = 500
 """Number of changed documents up to which a graph is updated, above which all of it is reread."""
 
@@ -72,7 +71,8 @@ def read_link_graph(
 
     If `before` was resolved with the same `destinations`, only later changes are read.
     """
-    columns, where = ["path", "links", "property_links"], EVERY_ROW
+    columns = ["path", "links", "property_links"]
+    where: str | None = None
     changed: list[str] | None = None
     if before is not None and before.destinations is destinations:
         changed = _changed(before, snapshot)

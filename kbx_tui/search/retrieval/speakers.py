@@ -206,7 +206,7 @@ class Speakers:
 
 def _asked(query: QueryWords, name: str, start: int, size: int, verb: int) -> AskedSpeaker:
     left_out = {*range(start, start + size)}
-    if query.folded[verb] in SAYING | OPINIONS | STANCES:  # else it says what is asked: `what would Dana cut`
+    if query.folded[verb] in SAYING | OPINIONS | STANCES:  # else it is asked: `what would Dana cut`
         left_out.add(verb)
     rest = [word.text for at, word in enumerate(query.words) if at not in left_out]
     return AskedSpeaker((name,), "", " ".join(rest))
@@ -217,7 +217,8 @@ def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
 
     It is a verb of saying beside the name, `did Dana reckon`, any in a question for reasons or
     intentions, `why did Dana leave`, `how would Dana raise the fee`, or what the person has or is:
-    `Dana's view`, `is Dana against`. None if the query asks for something else, such as what someone did.
+    `Dana's view`, `is Dana against`. None if the query asks for something else, such as what
+    someone did.
     """
     end, last = start + size, start + size - 1
     if query.is_possessive(last):

@@ -72,7 +72,11 @@ def entity_command() -> None:
 
 
 @entity_command.command(name="list")
-@options.option("--type kind T", "Only this type: person, project, team ...")
+@options.option(
+    "--type kind T",
+    "Only this type: person, project, team ...",
+    shell_complete=options.complete_type,
+)
 @options.option(
     "--stale DAYS", "Only those not mentioned for so many days, or never.", click.IntRange(min=1)
 )
@@ -445,7 +449,12 @@ def _receipt_line(receipt: Receipt) -> str:
 
 
 @click.command(name="related", cls=Command)
-@options.text_argument("document", "DOC...", "say to which document: its path, id or title")
+@options.text_argument(
+    "document",
+    "DOC...",
+    "say to which document: its path, id or title",
+    options.complete_path,
+)
 @options.count_option("--limit", 10, "Maximum number of documents.")
 @options.json_option
 def related_command(document: str, limit: int) -> None:
@@ -518,7 +527,7 @@ def links_command(context: click.Context) -> None:
 
 
 @links_command.command(name="show")
-@click.argument("document", metavar="DOC")
+@click.argument("document", metavar="DOC", shell_complete=options.complete_path)
 @options.json_option
 def show_links(document: str) -> None:
     """Show what links to a document, and where it links itself.
@@ -537,7 +546,7 @@ def show_links(document: str) -> None:
 
 
 @links_command.command(name="orphans")
-@click.argument("path", metavar="[PATH]", required=False)
+@click.argument("path", metavar="[PATH]", required=False, shell_complete=options.complete_path)
 @options.json_option
 def orphans(path: str | None) -> None:
     """List the documents to which no other one links.
@@ -560,7 +569,7 @@ def orphans(path: str | None) -> None:
 
 
 @links_command.command(name="check")
-@click.argument("path", metavar="[PATH]", required=False)
+@click.argument("path", metavar="[PATH]", required=False, shell_complete=options.complete_path)
 @options.choice(
     "--format shown_as",
     ["text", "github"],

@@ -393,7 +393,7 @@ ALL = "all"
 
 
 @click.command(name="inbox", cls=Command)
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=options.complete_proposal)
 @options.flag("--accept", "Write these proposals as shown.")
 @options.flag("--refuse", "Do not write these proposals; their agents can ask.")
 @options.flag("--decided", "List what became of earlier proposals instead.")

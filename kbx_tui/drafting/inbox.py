@@ -66,15 +66,11 @@ class Inbox:
         for line in self._log.records():
             draft, known = line.draft, found.get(line.id)
             if known is not None:
-                found[line.id] = Proposal(
-                    known.draft, line.outcome, line.at, line.written, line.entry
-                )
+                at = None if line.outcome == "waiting" else line.at
+                found[line.id] = Proposal(known.draft, line.outcome, at, line.written, line.entry)
             elif draft is not None and draft.asked and draft.id == line.id and draft.text.strip():
                 found[line.id] = Proposal(draft)
-        return [
-            replace(each, decided_at=None) if each.outcome == "waiting" else each
-            for each in found.values()
-        ]
+        return list(found.values())
 
     def waiting(self) -> tuple[Draft, ...]:
         return tuple(each.draft for each in self.proposals() if each.outcome == "waiting")

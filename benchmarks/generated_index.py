@@ -43,7 +43,6 @@ from kbx_tui.index.store import Store
 from kbx_tui.index.tables import (
     SCHEMA_VERSION,
     TEXT_RULES,
-    document_key,
     document_version,
     table_schema,
     text_hash,
@@ -243,7 +242,7 @@ def _page(
     content_hash = text_hash(body)
     version = document_version(path, content_hash)
     document = {
-        "key": document_key(path), "path": path, "id": document_id, "title": title, "date": date,
+        "path": path, "id": document_id, "title": title, "date": date,
         "kind": kind, "subtype": "", "aliases": [], "tags": generator.text(1).split(),
         "attendees": json.dumps([[person.name, ""] for person in attendees]), "references": [],
         "links": [], "property_links": [], "frontmatter": "{}", "body": body, "body_line": 1,

@@ -28,7 +28,7 @@ from kbx_tui.embedding.embedder import BUNDLED
 from kbx_tui.index.lexical.text_files import refresh_text_files
 from kbx_tui.index.noted_state import note_state, undamaged_versions
 from kbx_tui.index.store import Store
-from kbx_tui.index.tables import document_key, document_version, table_schema, text_hash
+from kbx_tui.index.tables import document_version, table_schema, text_hash
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import NamedQuery
@@ -154,7 +154,7 @@ def write_pages(store: Store, names: Names) -> list[str]:
         content_hash = text_hash(body)
         version = document_version(path, content_hash)
         documents.append({
-            "key": document_key(path), "path": path, "id": f"note:{path}", "title": title,
+            "path": path, "id": f"note:{path}", "title": title,
             "date": "", "kind": "note", "subtype": "", "aliases": [], "tags": [],
             "attendees": "[]", "references": [], "links": [], "property_links": [],
             "frontmatter": json.dumps({}), "body": body, "body_line": 1, "states_title": True,

@@ -247,7 +247,8 @@ class Drafts:
         with edit_lock(session.root):
             applied = apply_plan(session.root, plan, progress)
             draft_file.drop_drafts(session.root, applied.done)
-            self._note_outcomes([draft for draft in plan.drafts if draft.id in applied.done])
+            settled = [draft for draft in plan.drafts if draft.id in applied.done]
+            self._note_outcomes(settled, applied.entry or 0)
         session.known_drafts = {  # a settled draft that reappears counts as new
             draft_id: draft
             for draft_id, draft in session.known_drafts.items()
@@ -256,12 +257,13 @@ class Drafts:
         self._files.publish(applied.paths, "dedup", f"{len(applied.done)} drafts")
         return applied
 
-    def _note_outcomes(self, settled: Sequence[Draft]) -> None:
+    def _note_outcomes(self, settled: Sequence[Draft], entry: int) -> None:
         """Note what became of proposals; a failure is a notice, as the pages are written."""
         asked = {each.draft.id: each.draft for each in self._inbox.proposals()}
         try:
             self._inbox.decide(
-                {each.id: outcome_of(asked[each.id], each) for each in settled if each.id in asked}
+                {each.id: outcome_of(asked[each.id], each) for each in settled if each.id in asked},
+                entry,
             )
         except WriteFault as error:
             self._session.notice(f"written, but the proposals stay in the inbox: {error}")

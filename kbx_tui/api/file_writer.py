@@ -11,6 +11,7 @@ from typing import Any
 from kbx_tui.api.session import Session
 from kbx_tui.base_trust import GIT_COMMITS
 from kbx_tui.drafting.drafts import Written
+from kbx_tui.drafting.inbox import Inbox
 from kbx_tui.drafting.planning import file_diff, rebase_edits
 from kbx_tui.editing import journal
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, owner_of
@@ -180,6 +181,10 @@ class FileWriter:
     def undo(self, number: int | None) -> JournalEntry:
         self.finish_interrupted()
         entry = undo(self._session.root, number)
+        try:
+            Inbox(self._session.root, self._session.notice_once).reopen(entry.number)
+        except WriteFault as error:
+            self._session.notice(f"undone, but the proposals stay decided: {error}")
         paths = [change.path for change in entry.changes]
         self.publish(paths, "undo", str(entry.number))
         if CONFIG_NAME in paths:

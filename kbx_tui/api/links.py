@@ -292,6 +292,8 @@ class Links:
             found = self.follow(name, "") or self._entity_page(name)
             if found is None:
                 near = nearest_path(name, documents.paths())
+                if near == name.strip("/"):
+                    raise NotFound(f"{near} is a folder; name a document in it") from None
                 if not (near or name.endswith(".md")):
                     near = next((each.path for each in documents.find(name, 1)), "")
                 hint = f"; did you mean {near}?" if near else ""

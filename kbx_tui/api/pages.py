@@ -154,7 +154,8 @@ class Pages:
         edits.append(FileEdit(two.path, gone, None))
         edits = [edit for edit in edits if edit.after != edit.before]
         diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
-        written = Written(False, one.path, diff, hints=(*left_out, *self._names_of(two.path)))
+        hints, paths = (*left_out, *self._names_of(two.path)), tuple(edit.path for edit in edits)
+        written = Written(False, one.path, diff, hints=hints, paths=paths)
         if dry_run:
             return written
         entry = self._files.write(edits, f"person merge {two.name} into {one.name}")

@@ -98,14 +98,22 @@ class Command(click.Command):
             last = error.option_name.rpartition("-")[2]
             names = (name for parameter in self.params for name in parameter.opts)
             ending = [name for name in names if last and name.endswith(f"-{last}")]
-            if not ending:
+            takes_text = any(parameter.nargs == -1 for parameter in self.params)
+            message = f"No such option {error.option_name!r}"
+            if ending:
+                message += f". Did you mean {' or '.join(ending)}?"
+            elif takes_text and not error.option_name.startswith("--"):
+                message += ": write -- before text in which a word begins with a dash"
+            else:
                 raise
-            message = f"No such option {error.option_name!r}. Did you mean {' or '.join(ending)}?"
             raise click.NoSuchOption(error.option_name, message, ctx=error.ctx) from error
         except click.MissingParameter as error:
             needed = " ".join(self.collect_usage_pieces(ctx)).replace("[OPTIONS] ", "")
             message = f"{error.format_message().rstrip('.')} of {ctx.command_path} {needed}"
             raise click.UsageError(message, ctx=error.ctx) from error
+        except click.BadOptionUsage as error:
+            error.ctx = ctx  # click's parser leaves out whose help has the option
+            raise
 
     def get_short_help_str(self, limit: int = WHOLE_SENTENCE) -> str:
         return super().get_short_help_str(WHOLE_SENTENCE)

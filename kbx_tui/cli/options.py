@@ -40,7 +40,9 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
+def text_argument(
+    name: str, metavar: str, if_empty: str = "", complete: Completer | None = None
+) -> Decorator:
     """Return an argument of one or more words, which the command receives joined by spaces.
 
     `if_empty` is the message of the usage error for blank text; without it, blank text is accepted.
@@ -52,7 +54,7 @@ def text_argument(name: str, metavar: str, if_empty: str = "") -> Decorator:
             raise click.UsageError(if_empty)
         return text
 
-    return click.argument(name, nargs=-1, metavar=metavar, callback=join)
+    return click.argument(name, nargs=-1, metavar=metavar, callback=join, shell_complete=complete)
 
 
 def option(names: str, help_text: str, kind: Any = None, **more: Any) -> Decorator:
@@ -138,6 +140,11 @@ def complete_saved_query(context: Context, parameter: Parameter, text: str) -> I
     saved = _from_base(context, lambda kb: [query.name for query in kb.queries.saved()])
     shown = (name for name in saved if name.startswith(text) and safe_line(name) == name)
     return list(map(CompletionItem, shown))
+
+
+def complete_proposal(context: Context, parameter: Parameter, text: str) -> Items:
+    ids = _from_base(context, lambda kb: ["all", *(each.id for each in kb.drafts.inbox())])
+    return [CompletionItem(each) for each in ids if each.startswith(text)]
 
 
 def complete_entity(context: Context, parameter: Parameter, text: str) -> Items:

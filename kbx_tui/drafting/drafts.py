@@ -387,4 +387,4 @@ class Written:
     entry: int | None = None
     """Journal number that `undo` takes to revert the write."""
     paths: tuple[str, ...] = ()
-    """All files of a correction of a name; `path` is the first."""
+    """All files of a correction of a name, or a merge; `path` is the first."""

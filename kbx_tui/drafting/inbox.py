@@ -38,6 +38,8 @@ class Proposal:
     """Time in seconds since 1970."""
     written: str = ""
     """The text written instead, if changed."""
+    entry: int = 0
+    """Journal number of the write that settled it; 0 without one."""
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -47,6 +49,7 @@ class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
     outcome: Outcome = "waiting"
     at: float = 0.0
     written: str = ""
+    entry: int = 0
 
 
 class Inbox:
@@ -63,13 +66,11 @@ class Inbox:
         for line in self._log.records():
             draft, known = line.draft, found.get(line.id)
             if known is not None:
-                found[line.id] = Proposal(known.draft, line.outcome, line.at, line.written)
+                at = None if line.outcome == "waiting" else line.at
+                found[line.id] = Proposal(known.draft, line.outcome, at, line.written, line.entry)
             elif draft is not None and draft.asked and draft.id == line.id and draft.text.strip():
                 found[line.id] = Proposal(draft)
-        return [
-            replace(each, decided_at=None) if each.outcome == "waiting" else each
-            for each in found.values()
-        ]
+        return list(found.values())
 
     def waiting(self) -> tuple[Draft, ...]:
         return tuple(each.draft for each in self.proposals() if each.outcome == "waiting")
@@ -93,13 +94,21 @@ class Inbox:
             self._append([_Line(draft.id, draft)])
         return Proposal(draft)
 
-    def decide(self, outcomes: Mapping[str, tuple[Outcome, str]]) -> None:
-        """Note outcome and, where changed, the written text of proposals. Raises WriteFault."""
+    def reopen(self, entry: int) -> None:
+        """Let proposals wait again whose write was undone. Raises WriteFault."""
+        settled = (each.draft.id for each in self.proposals() if each.entry == entry)
+        self.decide(dict.fromkeys(settled, ("waiting", "")))
+
+    def decide(self, outcomes: Mapping[str, tuple[Outcome, str]], entry: int = 0) -> None:
+        """Note outcome and, where changed, the written text of proposals. Raises WriteFault.
+
+        `entry` is the journal number of the write by which they were decided.
+        """
         at = round(time.time(), 3)
         if outcomes:
             with self._log.locked():
                 self._append(
-                    _Line(draft_id, outcome=outcome, at=at, written=written)
+                    _Line(draft_id, outcome=outcome, at=at, written=written, entry=entry)
                     for draft_id, (outcome, written) in outcomes.items()
                 )
 
@@ -117,7 +126,8 @@ class Inbox:
         for each in proposals[-KEPT_DECIDED - waiting :]:
             data += msgspec.json.encode(_Line(each.draft.id, each.draft)) + b"\n"
             if each.decided_at is not None:
-                line = _Line(each.draft.id, None, each.outcome, each.decided_at, each.written)
+                decision = (each.outcome, each.decided_at, each.written, each.entry)
+                line = _Line(each.draft.id, None, *decision)
                 data += msgspec.json.encode(line) + b"\n"
         unreadable = (line for line, record in self._log.lines() if record is None)
         data += "".join(f"{line}\n" for line in unreadable).encode("utf-8", "surrogateescape")

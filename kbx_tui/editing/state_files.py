@@ -122,12 +122,18 @@ def state_folder(root: Path) -> Path:
         with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore_file:
             ignore_file.write("*\n")
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise WriteFault(
-            f"cannot write {folder} ({reason}): free some space, change its permissions, "
-            "or copy the base elsewhere"
-        ) from error
+        raise unwritable(folder, error) from error
     return folder
+
+
+def unwritable(path: Path, error: OSError) -> WriteFault:
+    """Return the error for `.kbx`, or a lock in it, that cannot be made."""
+    if path.name != STATE_FOLDER and (path.is_symlink() or path.is_dir()):
+        return WriteFault(f"{path} is a link or a folder, where a lock belongs: remove it")
+    return WriteFault(
+        f"cannot write {path} ({error.strerror or error}): free some space, change its "
+        "permissions, or copy the base elsewhere"
+    )
 
 
 @contextmanager
@@ -150,7 +156,7 @@ def state_lock(
             raise
         raise WriteFault(busy) from error
     except OSError as error:
-        raise write_fault(file, error) from error
+        raise unwritable(file, error) from error
     try:
         with unfinished_write():
             yield

@@ -24,13 +24,12 @@ from kbx_tui.knowledge.markdown import without_entities
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 SCHEMA_VERSION = 5
-TEXT_RULES = 7
+TEXT_RULES = 8
 """Number of the rules by which titles, facts and the texts to search and embed are derived from
 files: an index with another number is rebuilt, with the vectors of all texts that stay the same."""
 
 COLUMNS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "documents": (
-        ("int64", "key!"),
         ("text", "path! id title date kind subtype"),
         ("texts", "aliases tags speakers"),
         ("text", "attendees"),
@@ -99,11 +98,6 @@ def table_schema(name: str, dimension: int = 0) -> Any:
             for column in columns.split()
         ]
     )
-
-
-def document_key(path: str) -> int:
-    """Return a 63-bit hash of a path: of 100,000 paths, two collide with probability 5e-10."""
-    return int.from_bytes(blake2b(path.encode(), digest_size=8).digest(), "big") >> 1
 
 
 def document_version(path: str, content_hash: str) -> str:

@@ -32,7 +32,6 @@ from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.knowledge.written_links import EXTERNAL, split_target
 
-EVERY_ROW = "key IS NOT NULL"
 FEW_CHANGED = 500
 """Number of changed documents up to which a graph is updated, above which all of it is reread."""
 
@@ -73,7 +72,8 @@ def read_link_graph(
 
     If `before` was resolved with the same `destinations`, only later changes are read.
     """
-    columns, where = ["path", "links", "property_links"], EVERY_ROW
+    columns = ["path", "links", "property_links"]
+    where: str | None = None
     changed: list[str] | None = None
     if before is not None and before.destinations is destinations:
         changed = _changed(before, snapshot)

@@ -2,11 +2,11 @@
 
     score = 1 - (1 - .75 * meaning) * (1 - .6 * entities) * (1 - .6 * links)
 
-`meaning` is the cosine of the best chunk of a document with the mean of those of the other, from .3
-(0) to .8 (1), or from the median of all documents, which is higher in a base on one subject or in a
-language that the model did not learn. `entities` is the cosine of the two sets of entities, each
-weighted by how few documents are linked to it. `links` is 1 where one links to the other; a page
-that both link to, or that links to both, counts the more the fewer others do.
+`meaning` is how far the cosine of the best chunk of a document with the mean of those of the other
+is above .3, or above the median of all documents, which is higher in a base on one subject or in a
+language that the model did not learn; .5 above counts in full. `entities` is the cosine of the two
+sets of entities, each weighted by how few documents are linked to it. `links` is 1 where one links
+to the other; a page that both link to, or that links to both, counts the more the fewer others do.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class RelatedSearch:
         known = cosines[~np.isnan(cosines)]
         usual = float(np.median(known)) if len(known) >= FEWEST else FURTHEST
         furthest = min(max(FURTHEST, usual), FURTHEST_AT_MOST)
-        scaled: Scores = np.clip((np.nan_to_num(cosines) - furthest) / (NEAREST - furthest), 0, 1)
+        scaled: Scores = np.clip((np.nan_to_num(cosines) - furthest) / (NEAREST - FURTHEST), 0, 1)
         return scaled
 
     def _rarities(self) -> tuple[Scores, Scores]:

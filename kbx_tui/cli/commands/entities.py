@@ -45,7 +45,11 @@ def entity_command() -> None:
 
 
 @entity_command.command(name="list")
-@options.option("--type kind T", "Only this type: person, project, team ...")
+@options.option(
+    "--type kind T",
+    "Only this type: person, project, team ...",
+    shell_complete=options.complete_type,
+)
 @options.option(
     "--stale DAYS", "Only those not mentioned for so many days, or never.", click.IntRange(min=1)
 )

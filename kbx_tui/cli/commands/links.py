@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 
 @click.command(name="related", cls=Command)
-@options.text_argument("document", "DOC...", "say to which document: its path, id or title")
+@options.text_argument(
+    "document",
+    "DOC...",
+    "say to which document: its path, id or title",
+    options.complete_path,
+)
 @options.count_option("--limit", 10, "Maximum number of documents.")
 @options.json_option
 def related_command(document: str, limit: int) -> None:
@@ -100,7 +105,7 @@ def links_command(context: click.Context) -> None:
 
 
 @links_command.command(name="show")
-@click.argument("document", metavar="DOC")
+@click.argument("document", metavar="DOC", shell_complete=options.complete_path)
 @options.json_option
 def show_links(document: str) -> None:
     """Show what links to a document, and where it links itself.
@@ -119,7 +124,7 @@ def show_links(document: str) -> None:
 
 
 @links_command.command(name="orphans")
-@click.argument("path", metavar="[PATH]", required=False)
+@click.argument("path", metavar="[PATH]", required=False, shell_complete=options.complete_path)
 @options.json_option
 def orphans(path: str | None) -> None:
     """List the documents to which no other one links.
@@ -142,7 +147,7 @@ def orphans(path: str | None) -> None:
 
 
 @links_command.command(name="check")
-@click.argument("path", metavar="[PATH]", required=False)
+@click.argument("path", metavar="[PATH]", required=False, shell_complete=options.complete_path)
 @options.choice(
     "--format shown_as",
     ["text", "github"],

@@ -387,7 +387,7 @@ ALL = "all"
 
 
 @click.command(name="inbox", cls=Command)
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=options.complete_proposal)
 @options.flag("--accept", "Write these proposals as shown.")
 @options.flag("--refuse", "Do not write these proposals; their agents can ask.")
 @options.flag("--decided", "List what became of earlier proposals instead.")
@@ -419,6 +419,9 @@ def inbox_command(ids: tuple[str, ...], accept: bool, refuse: bool, decided: boo
             raise NotFound(f"no proposal {min(unknown)} waits; `kbx inbox` lists those that do")
         if named and ALL not in named:
             drafts = tuple(draft for draft in drafts if draft.id in named)
+        if not drafts and not wants_json():
+            print_result([], ["nothing waits"])
+            return 0
         from kbx_tui.drafting.drafts import Choice
 
         def choose(draft: Draft, verdict: Verdict) -> Choice:

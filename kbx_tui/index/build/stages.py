@@ -156,7 +156,6 @@ def read_document_row(
 def document_row(document: Document) -> dict[str, Any]:
     return tables.field_values(document) | {
         "public_hash": document.content_hash,
-        "key": tables.document_key(document.path),
         "attendees": _json([[a.name, a.email] for a in document.attendees]),
         "frontmatter": _json(document.frontmatter),
         "states_title": states_title(document.body, document.title),

@@ -14,7 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from kbx_tui.editing.state_files import replace_state_file, state_folder
+from kbx_tui.editing.state_files import replace_state_file, state_folder, unwritable
 from kbx_tui.errors import IndexFault, IndexLocked, WriteFault
 from kbx_tui.removal import remove_state_file
 from kbx_tui.state_file import decode_json, is_read_only, read_regular_file
@@ -46,7 +46,7 @@ def writer_lock(
     try:
         is_free = _acquired(lock)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise IndexFault(str(unwritable(folder / LOCK, error))) from error
     if not is_free:
         message = f"{_holder(owner)} is indexing {root}"
         if not wait:
@@ -68,13 +68,6 @@ def writer_lock(
         with suppress(OSError):
             remove_state_file(owner)
         lock.release()
-
-
-def _unwritable(path: Path, error: OSError) -> IndexFault:
-    reason = error.strerror or str(error)
-    return IndexFault(
-        f"cannot write {path} ({reason}): free space, change permissions, or copy the base"
-    )
 
 
 def is_being_written(root: Path) -> bool:

@@ -59,8 +59,9 @@ VERB_FOLLOWS = _LISTS["VERB_FOLLOWS"]
 """Auxiliaries followed by a subject and a verb: `did X agree`."""
 ASKING_AFTER = _LISTS["ASKING_AFTER"]
 """Words after the person or group a query asks about: `X said`, `X on Y`."""
-SAYING, OPINIONS = _LISTS["SAYING"], _LISTS["OPINIONS"]
-"""Verbs beside the name of who says something, and nouns for what they said: `Ada's view`."""
+SAYING, OPINIONS, STANCES = _LISTS["SAYING"], _LISTS["OPINIONS"], _LISTS["STANCES"]
+"""Verbs beside the name of who says something, nouns for what they said: `Ada's view`, and what
+they are: `is Ada against`."""
 NAMES_THAT_ARE_WORDS = _LISTS["NAMES_THAT_ARE_WORDS"]
 """First names that are more likely ordinary words in lower case or at the start of a query."""
 OFFICES = _LISTS["OFFICES"]

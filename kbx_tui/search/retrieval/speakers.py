@@ -33,7 +33,7 @@ from kbx_tui.search.evidence.scores import Rows
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import EntityNames
 from kbx_tui.search.query.query_terms import NameMatch
-from kbx_tui.search.query.query_words import OPINIONS, SAYING, VERB_FOLLOWS, QueryWords
+from kbx_tui.search.query.query_words import OPINIONS, SAYING, STANCES, VERB_FOLLOWS, QueryWords
 from kbx_tui.search.results.text_words import OffsetsOf, TextWords
 
 UNSPOKEN = 0.5
@@ -47,7 +47,7 @@ TURNS_KEPT = 4 * TURNS_READ
 ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")})
 _PLAIN = frozenset(("do", "does", "did"))
 """Auxiliaries of what is or was done: `what did Dana build` asks for what she did."""
-_ASKING = SAYING | OPINIONS | VERB_FOLLOWS | {first for first, _ in ACCORDING_TO}
+_ASKING = SAYING | OPINIONS | STANCES | VERB_FOLLOWS | {first for first, _ in ACCORDING_TO}
 DIGITS = 6
 NAMES_KEPT = 64
 """Names asked for whose labels are kept."""
@@ -199,7 +199,9 @@ class Speakers:
 
 
 def _asked(query: QueryWords, name: str, start: int, size: int, verb: int) -> AskedSpeaker:
-    left_out = {*range(start, start + size), verb}
+    left_out = {*range(start, start + size)}
+    if query.folded[verb] in SAYING | OPINIONS | STANCES:  # else it is asked: `what would Dana cut`
+        left_out.add(verb)
     rest = [word.text for at, word in enumerate(query.words) if at not in left_out]
     return AskedSpeaker((name,), "", " ".join(rest))
 
@@ -208,8 +210,9 @@ def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
     """Return the place of the word by which a query asks what the person named there said.
 
     It is a verb of saying beside the name, `did Dana reckon`, any in a question for reasons or
-    intentions, `why did Dana leave`, `how would Dana raise the fee`, or what the person has:
-    `Dana's view`. None if the query asks for something else, such as what someone did.
+    intentions, `why did Dana leave`, `how would Dana raise the fee`, or what the person has or is:
+    `Dana's view`, `is Dana against`. None if the query asks for something else, such as what
+    someone did.
     """
     end, last = start + size, start + size - 1
     if query.is_possessive(last):
@@ -217,7 +220,8 @@ def _verb_of_saying(query: QueryWords, start: int, size: int) -> int | None:
         return noun if query.after(noun) in OPINIONS else None
     after, before = query.after(end), query.before(start)
     asks_why = query.folded[0] == "why" or before not in _PLAIN
-    if after in SAYING or (after and before in VERB_FOLLOWS and asks_why):
+    is_stance = before in ("is", "was") and after in STANCES
+    if after in SAYING or is_stance or (after and before in VERB_FOLLOWS and asks_why):
         return end
     if before in SAYING or tuple(query.folded[max(start - 2, 0) : start]) in ACCORDING_TO:
         return start - 1

@@ -375,7 +375,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("review", "draft.page", "P", "make_page", "create page",
             "create the page its entity lacks, or of a person you name", palette=True),
     Command("review", "name.correct", "C", "correct_name", "correct a name",
-            "write a misheard name rightly on all pages", palette=True),
+            "correct a misheard name on all pages, or merge two pages of one person", palette=True),
     Command("review", "draft.drop", "delete,backspace", "drop", "drop",
             "remove the draft from the list without writing it", palette=True),
     Command("review", "drafts.load", "f", "load", "load file",

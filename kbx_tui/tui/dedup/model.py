@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from kbx_tui.drafting.drafts import Choice, Draft, complete_file, drafts_from_text, new_draft
-from kbx_tui.errors import WriteFault
+from kbx_tui.errors import ConfigError, NotFound, WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup import rows
@@ -451,28 +451,40 @@ class ReviewModel:
         self._client.start(self._propose_correction(wrong, right))
 
     async def _propose_correction(self, wrong: str, right: str) -> None:
-        found = await self._client.run(
-            lambda engine: engine.pages.correct_name(wrong, right, dry_run=True)
-        )
-        title = safe_line(f"Correct {wrong} to {right}?")
-        lines = tuple(map(safe_line, found.diff.splitlines()))
-        write = partial(self._begin_writing, self._correct_name, wrong, right, found.diff)
-        self.post(rows.WriteProposed(title, lines, found.hints, write))
+        """Show what correcting a name would write, or merging where both have pages of people."""
 
-    async def _correct_name(self, wrong: str, right: str, diff: str) -> None:
-        """Write the correction of the diff. Refused if a page has changed since."""
+        def look(engine: KnowledgeBase) -> tuple[bool, Written]:
+            try:
+                return False, engine.pages.correct_name(wrong, right, dry_run=True)
+            except WriteFault:  # a page has the wrong name
+                with suppress(NotFound, ConfigError):
+                    return True, engine.pages.merge(right, wrong, dry_run=True)
+                raise
+
+        is_merge, found = await self._client.run(look)
+        title = f"Merge {wrong} into {right}?" if is_merge else f"Correct {wrong} to {right}?"
+        lines = tuple(map(safe_line, found.diff.splitlines()))
+        names = (wrong, right, is_merge)
+        write = partial(self._begin_writing, self._correct_name, *names, found.diff)
+        self.post(rows.WriteProposed(safe_line(title), lines, found.hints, write))
+
+    async def _correct_name(self, wrong: str, right: str, is_merge: bool, diff: str) -> None:
+        """Write the correction or merge of the diff. Refused if a page has changed since."""
 
         def correct(engine: KnowledgeBase) -> Written:
-            if engine.pages.correct_name(wrong, right, dry_run=True).diff != diff:
+            write = engine.pages.merge if is_merge else engine.pages.correct_name
+            names = (right, wrong) if is_merge else (wrong, right)
+            if write(*names, dry_run=True).diff != diff:
                 raise WriteFault("the pages have changed meanwhile; nothing was written, try again")
-            return engine.pages.correct_name(wrong, right)
+            return write(*names)
 
         with self._until_written():
             written = await self._client.run(correct)
             self._on_write(written.paths)
         self._steps.append(rows.ReviewStep(self.drafts, self._threshold, written.entry))
         where = format_count(len(written.paths), "page")
-        self._show_written(safe_line(f"corrected {wrong} to {right} on {where}"), written.entry)
+        done = f"merged {wrong} into {right}" if is_merge else f"corrected {wrong} to {right}"
+        self._show_written(safe_line(f"{done} on {where}"), written.entry)
         self._save_and_check()
 
     def _show_written(self, words: str, entry: int | None) -> None:

@@ -155,6 +155,10 @@ def test_values_of_the_base_are_completed(demo_kb_path: Path) -> None:
     assert completions(root, "search", "--entity", "person:ali") == ["person:alice-chen"]
     assert completions(root, "entity", "show", "Grace") == ["Grace Tully"]
     assert completions(root, "search", "--path", "memory/n") == ["memory/notes/"]
+    assert completions(root, "related", "memory/n") == ["memory/notes/"]
+    assert completions(root, "links", "show", "memory/n") == ["memory/notes/"]
+    assert completions(root, "inbox", "a") == ["all"]
+    assert completions(root, "entity", "list", "--type", "pr") == ["project"]
     assert completions(root, "memory", "similar", "x", "--path", "memory/people/ali") == [
         "memory/people/alice-chen.md"
     ]

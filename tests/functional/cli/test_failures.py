@@ -41,6 +41,7 @@ def test_group_without_a_command_points_to_its_help(kbx: CommandLine, group: str
         ("entity list --type persn", "no entity has type persn; did you mean person?"),
         ("links alice.md", "no document is called 'alice.md'; did you mean memory/people/alice"),
         ("links zzzz.md", "no document is called 'zzzz.md'"),
+        ("related memory/people/", "memory/people is a folder; name a document in it"),
     ],
 )
 def test_a_type_or_path_that_does_not_exist_is_an_error_with_the_nearest(
@@ -67,6 +68,8 @@ def test_a_known_type_without_documents_finds_nothing(kbx: CommandLine, demo_kb_
         (["search", "x", "--max-entities", "0"], 2, "--max-entities"),
         (["search", "x", "--limit", "abc"], 2, "'abc' is not a whole number"),
         (["search", "x", "--limit", "0"], 2, "0 is less than 1"),
+        (["search", "kiln", "-tag:ops"], 2, "write -- before text in which a word"),
+        (["entity", "list", "--stale"], 2, "requires an argument; see `kbx entity list --help`"),
         (["search", "x", "--hotness", "much"], 2, "'much' is not a number"),
         (["search", "x", "--gate", "wooden"], 2, "--gate"),
         (["search", "x", "--parent", "none"], 2, "--parent"),

@@ -88,6 +88,21 @@ def test_no_wait_fails_while_another_process_is_indexing(kbx: CommandLine, demo_
     assert re.search(r"process \d+ on .+ \(since .+\) is indexing", ran.err), ran.err
 
 
+@pytest.mark.parametrize(
+    ("name", "command", "code"),
+    [("writer.lock", "index", 5), ("edit.lock", "memory add Hums --entity Alice --force", 7)],
+)
+def test_a_link_in_the_place_of_a_lock_is_named(
+    kbx: CommandLine, demo_copy: Path, name: str, command: str, code: int
+) -> None:
+    lock = demo_copy / ".kbx" / name
+    lock.unlink(missing_ok=True)
+    lock.symlink_to("nowhere")
+    ran = kbx(*command.split(), "--kb", demo_copy)
+    assert (ran.code, ran.err.count("\n")) == (code, 1)
+    assert f"{lock} is a link or a folder, where a lock belongs: remove it" in ran.err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_wait_for_another_process_ends_at_once_with_ctrl_c(vault: Path) -> None:
     from kbx_tui.index.build.writer_lock import writer_lock

@@ -90,6 +90,8 @@ def test_questions_for_what_someone_said_are_answered_by_the_right_turn(tmp_path
         "what did Dana say about the fee",
         "why would Dana raise the fee",
         "Dana's view of the fee",
+        "why is Dana unhappy about the fee",
+        "what would Dana double",
         "the fee, according to Dana Kim",
         "fee said:@dana",
         'fee said:"Dana Kim"',

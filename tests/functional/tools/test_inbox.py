@@ -260,6 +260,10 @@ def test_the_inbox_is_decided_on_the_command_line(
     assert [row["outcome"] for row in rows] == ["accepted", "refused", "refused"]
     assert kbx("inbox", ids[0], "--accept", "--kb", base).code == 4
     assert kbx("inbox", "--accept", "--kb", base).code == 2
+    assert kbx("inbox", "--kb", base).out == "nothing waits\n"
+    kbx("undo", "--kb", base)
+    again = kbx("inbox", "--json", "--kb", base).json
+    assert [f"proposal:{each['asked']['id']}" for each in again["drafts"]] == ids[:1]
 
 
 def test_times_that_no_clock_shows_are_listed(kbx: CommandLine, base: Path) -> None:

@@ -684,3 +684,21 @@ async def test_a_misheard_name_is_corrected_after_a_look_and_put_back_by_one_key
         await review.press("z")
         await review.driver.until_shown(StatusLine, "undid the write to notes/call.md")
         assert "Karen Veal" in page.read_text(encoding="utf-8")
+
+
+async def test_two_pages_of_a_person_are_merged_after_a_look_and_put_back_by_one_key(
+    demo_copy: Path,
+) -> None:
+    page = demo_copy / "memory" / "people" / "b-okafor.md"
+    page.write_text("# B. Okafor\n\n## Recent Facts\n- Sails [red] boats\n", encoding="utf-8")
+    async with reviewing(demo_copy) as review:
+        await review.press("escape", "C")
+        review.screen.query_one(DraftLine).value = "B. Okafor = Bob Okafor"
+        await review.press("enter")
+        await review.driver.until_shown(ConfirmText, "Merge B. Okafor into Bob", "+- Sails [red]")
+        await review.press("enter")
+        await review.driver.until_shown(StatusLine, "merged B. Okafor into Bob Okafor on 2 pages")
+        assert not page.exists()
+        await review.press("z")
+        await review.driver.until_shown(StatusLine, "undid the write")
+        assert page.exists()

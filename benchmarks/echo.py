@@ -12,11 +12,13 @@ key when the search for the key before has begun. Slider and cursor move while n
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.common import copy_of, median, row
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
@@ -98,11 +100,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--speed", type=float, default=6.0)
     options = parser.parse_args()
-    with copy_of(options.base, keep_index=True) as root:
-        own = {"HOME": str(root.parent)}
-        with terminal([*APP, "--kb", str(root)], size=(140, 40), environment=own) as app:
-            app.wait_for("documents")
-            measure(Keyboard(app), options.rounds, options.speed)
+    with TemporaryDirectory() as state:
+        os.environ["KBX_STATE_DIR"] = state  # in which the index of the copy is allowed
+        with copy_of(options.base, keep_index=True) as root:
+            own = {"HOME": str(root.parent)}
+            with terminal([*APP, "--kb", str(root)], size=(140, 40), environment=own) as app:
+                app.wait_for("documents")
+                measure(Keyboard(app), options.rounds, options.speed)
 
 
 def measure(keyboard: Keyboard, rounds: int, speed: float) -> None:

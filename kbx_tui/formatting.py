@@ -100,13 +100,11 @@ def format_p(p: float) -> str:
 
 
 def answer_words(relevance: float, full_relevance: float) -> str:
-    """Return `relevance .26 (full answer: .30)`, with a third decimal if they look equal."""
-    parts = format_score(relevance), format_score(full_relevance)
-    if parts[0] == parts[1] and relevance < full_relevance:
-        parts = format_score(relevance, 3), format_score(full_relevance, 3)
+    """Return `relevance .26, 87 % of a full answer`."""
+    words = f"relevance {format_score(relevance)}"
     if relevance >= full_relevance:
-        return f"relevance {parts[0]}: a full answer, from {parts[1]} on"
-    return f"relevance {parts[0]} (full answer: {parts[1]})"
+        return f"{words}: a full answer, from {format_score(full_relevance)} on"
+    return f"{words}, {format_percent(relevance / full_relevance)} of a full answer"
 
 
 def share_words(

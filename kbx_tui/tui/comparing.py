@@ -212,7 +212,7 @@ class SideBySide(RowsView[RankRow]):
         moved = self.moves[result.path]
         move = Span(f" {moved:<4}", "bad" if moved == "lost" else "accent")
         room = max(width - width_of((*line, move)), 0)
-        return (*line, Span(fit(result.title, room), "strong"), move)
+        return (*line, Span(fit(result.title, room), "strong" if moved else "text"), move)
 
 
 class LostAndGained(TextPane):

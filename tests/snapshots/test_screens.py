@@ -115,8 +115,9 @@ async def ask_for_experts(driver: Driver, kb: RecordedKb) -> None:
     await driver.until(lambda: isinstance(driver.app.screen, Experts))
     driver.app.screen.query_one(TopicLine).value = TOPIC
     await driver.until(lambda: driver.app.screen.query_one(ExpertList).view is not None)
-    await driver.press("down")
-    await driver.until_focused(ExpertList)
+    await driver.press("down", "K")  # the recorded answer ranks all kinds
+    await driver.until_shown(ExpertList, "5 experts, most claims first")
+    driver.app.screen.query_one(StatusLine).clear_notice()
 
 
 def graded(kb: RecordedKb, query: str) -> JudgedQuery:

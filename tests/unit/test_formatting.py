@@ -85,7 +85,7 @@ def test_figures_have_no_leading_zero_and_changes_a_sign() -> None:
 
 def test_no_full_answer_is_written_like_one() -> None:
     assert answer_words(0.34, 0.29) == "relevance .34: a full answer, from .29 on"
-    assert answer_words(0.231, 0.234) == "relevance .231 (full answer: .234)"
+    assert answer_words(0.2345, 0.235) == "relevance .23, 99 % of a full answer"
 
 
 @pytest.mark.parametrize("seconds", [1e300, 1e18, 32_535_216_000.0, -1.0, -1e300])

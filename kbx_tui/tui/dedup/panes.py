@@ -288,7 +288,7 @@ def no_drafts(
 BAR, SMALL_BAR = 12, 4
 ROOMY = 60
 INDENT = 5
-OTHERS = "  About others: they decide nothing"
+OTHERS = "  Facts about others, which may well be alike"
 """Title of the facts of other entities, which may score higher than those listed before."""
 RELATION_LOOKS: dict[str, Look] = {
     "exact": "document", "duplicate": "document", "refines": "document", "similar": "document",

@@ -399,9 +399,8 @@ def describe_threshold(
     if settings is None:
         return 0.9, ""
     if threshold is None:
-        kinds = f"fact {format_score(settings.fact_threshold)}"
-        kinds += f", open item {format_score(settings.open_item_threshold)}"
-        return settings.fact_threshold, f"by kind: {kinds}"
+        fact, item = map(format_score, (settings.fact_threshold, settings.open_item_threshold))
+        return settings.fact_threshold, f"known from {fact}, open items {item}"
     from kbx_tui.drafting.decided_pairs import measure_threshold  # loaded with the drafts
 
     metrics = measure_threshold(labels, threshold)
@@ -455,7 +454,7 @@ def describe_undone_write(paths: Sequence[str], settled: int) -> str:
 
 def describe_undone(drafts: Sequence[Draft], threshold: float | None, step: ReviewStep) -> str:
     if step.is_threshold or (step.drafts == tuple(drafts) and step.threshold != threshold):
-        value = "by kind" if step.threshold is None else format_score(step.threshold)
+        value = "that of each kind" if step.threshold is None else format_score(step.threshold)
         return f"threshold is {value} again"
     now, then = ({draft.id: draft for draft in each} for each in (drafts, step.drafts))
     gone = [draft for draft in drafts if draft.id not in then]

@@ -51,7 +51,7 @@ class Dedup(ModeScreen):
                 yield drafts
                 yield diff
             yield known
-        yield NumberSlider("threshold", 0.9)
+        yield NumberSlider("threshold", 0.9, command="review.threshold_less")
 
     def on_mount(self) -> None:
         self.model.post, self.model.on_change = self.post_message, self.show_review
@@ -137,7 +137,9 @@ class Dedup(ModeScreen):
             self._show_draft(self.draft)  # at once: the next key may decide about a fact of it
         slider = self.query_one(NumberSlider)
         slider.show(threshold)
-        slider.annotate(note, self.model.best_scores)
+        marks = self.model.best_scores
+        is_told = marks and self.has_class("-wide")
+        slider.annotate(f"{note} · ┴ drafts" if is_told else note, marks)
 
     def on_typed_text_checked(self, message: rows.TypedTextChecked) -> None:
         if self.is_typing_draft:

@@ -114,8 +114,6 @@ LEAST_DAYS, MOST_DAYS = 1.0, 900.0
 
 
 PARTLY = "on a part of the topic"
-SAMPLE = 5
-"""Claims of the first expert that are shown unasked: more would push the others out of view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +142,6 @@ class ClaimRow:
     expert_id: str
     receipt: Receipt
     status: str
-    more: int = 0
-    """How many claims of the same expert are not shown after it."""
 
     @property
     def columns(self) -> tuple[str, str, str]:
@@ -167,28 +163,20 @@ class ExpertsView:
     def is_partial(self) -> bool:
         return not any(expert.full_claim_count for expert in self.ranking.experts)
 
-    def rows(self, expanded_ids: Collection[str], sampled_id: str = "") -> Iterator[Row]:
-        """Yield the experts, each followed by its claims if its id is in `expanded_ids`.
-
-        Of the expert `sampled_id`, only the first claims follow.
-        """
+    def rows(self, expanded_ids: Collection[str]) -> Iterator[Row]:
+        """Yield the experts, each followed by its claims if its id is in `expanded_ids`."""
         best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
         is_partial = self.is_partial
         for rank, expert in enumerate(self.ranking.experts, 1):
-            is_sampled = expert.entity_id == sampled_id
-            is_expanded = is_sampled or expert.entity_id in expanded_ids
+            is_expanded = expert.entity_id in expanded_ids
             says_part = not (is_partial or expert.full_claim_count)
             yield ExpertRow(expert, rank, expert.score / best, is_expanded, says_part)
             if is_expanded:
                 receipts = sorted(expert.receipts, key=lambda receipt: receipt.date, reverse=True)
                 receipts.sort(key=lambda receipt: -receipt.contribution)
-                claims = [(each, "") for each in receipts]
-                claims += [(each, each.status) for each in expert.excluded]
-                shown = claims[:SAMPLE] if is_sampled else claims
-                more = len(claims) - len(shown)
-                for claim in shown:
-                    is_last = claim is shown[-1]
-                    yield ClaimRow(expert.entity_id, *claim, more if is_last else 0)
+                yield from (ClaimRow(expert.entity_id, each, "") for each in receipts)
+                excluded = expert.excluded
+                yield from (ClaimRow(expert.entity_id, each, each.status) for each in excluded)
 
 
 def half_life_at(value: float) -> float:

@@ -16,7 +16,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, shorten
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, rank_moves
 from kbx_tui.tui.experts.model import (
     PARTLY,
@@ -48,12 +48,13 @@ class ExpertList(RowsView[Row]):
     LEAVE_ACTION = "screen.focus_topic"
     app = getters.app(TerminalApp)
     SETTLE_SECONDS = 3.0
+    _digits = 2
+    """Decimals of scores: none if each is a number of claims."""
 
     def __init__(self) -> None:
         super().__init__()
         self.view: ExpertsView | None = None
         self.expanded_ids: frozenset[str] = frozenset()
-        self._sampled_id = ""
         self._moves: Mapping[str, int] = {}
         self._timer: Timer | None = None
         self._ends: Sequence[int] = ()
@@ -61,14 +62,15 @@ class ExpertList(RowsView[Row]):
         self._topics: tuple[str, ...] = ()
 
     def show(self, view: ExpertsView | None, topics: Sequence[str] = ()) -> None:
-        """Show an answer, with some claims of the first expert; without one, offer topics."""
+        """Show an answer, with the claims of the first expert if all fit; else offer topics."""
         before, self._topics = self.view, tuple(topics)
         same = before and view and before.question.topic == view.question.topic
         if not same:
-            has_room = self.line_width >= ROOMY  # else the others are out of view
-            first = view.ranking.experts[:1] if view is not None and has_room else ()
-            self._sampled_id = first[0].entity_id if first else ""
-            self.expanded_ids, self.chosen = frozenset(each.entity_id for each in first), False
+            experts = view.ranking.experts[:1] if view is not None else ()
+            first = frozenset(expert.entity_id for expert in experts)
+            shown = len(tuple(view.rows(first))) if view is not None else 0
+            has_room = self.line_width >= ROOMY and shown <= self.visible_height
+            self.expanded_ids, self.chosen = first if has_room else frozenset(), False
         current = self.current if self.chosen else None
         self._moves = rank_moves(_ranks(before), _ranks(view)) if same else {}
         self.view = view
@@ -79,15 +81,7 @@ class ExpertList(RowsView[Row]):
 
     def slots(self) -> Sequence[Slot | Line]:
         above = no_topic(self.line_width) if self.rows and self.view is None else ()
-        slots: list[Slot | Line] = [*above]
-        for slot in self.row_slots():
-            slots.append(slot)
-            row = self.rows[slot[0]]
-            if isinstance(row, ClaimRow) and row.more:
-                key = self.app.keymap.key_of("expert.open")
-                more = f"{row.more} more: {key} on the name shows them"
-                slots.append((Span(f"{INDENT} {more}", "dim"),))
-        return slots
+        return [*above, *self.row_slots()]
 
     def row_heights(self) -> list[int]:
         height = 2 if self.line_width < ROOMY else 1
@@ -99,34 +93,32 @@ class ExpertList(RowsView[Row]):
         if isinstance(content, str):
             return (Span(f"{marker} ", "dim"), Span(safe_line(content), "strong"))
         if isinstance(content, ClaimRow):
-            return claim_line(content, width, marker, self._ends)
+            return claim_line(content, width, marker, self._ends, self._digits)
         counts = aligned(content.columns, self._counts)
         if part:
             return (Span(f"{INDENT} "), Span(counts, "dim"))
         move = self._moves.get(content.expert.entity_id, 0)
-        return expert_line(content, width, marker, move, counts)
+        score = f"{content.expert.score:.2f}" if self._digits else content.columns[0]
+        has_kinds = self.view is not None and not self.view.question.people
+        return expert_line(content, width, marker, move, score, counts, has_kinds=has_kinds)
 
     def row_opened(self) -> None:
         row = self.current
         if isinstance(row, ExpertRow):
-            is_sampled = row.expert.entity_id == self._sampled_id
-            has_more = any(isinstance(each, ClaimRow) and each.more for each in self.rows)
-            if not (is_sampled and has_more):
-                self.expanded_ids ^= {row.expert.entity_id}
-            if is_sampled:
-                self._sampled_id = ""
+            self.expanded_ids ^= {row.expert.entity_id}
             self._lay_out(row)
         super().row_opened()
 
     def _lay_out(self, current: Row | None) -> None:
         rows: tuple[Row, ...] = self._topics
         if self.view is not None:
-            rows = tuple(self.view.rows(self.expanded_ids, self._sampled_id))
+            rows = tuple(self.view.rows(self.expanded_ids))
         self._ends = widths_of(row for row in rows if isinstance(row, ClaimRow))
         experts = [row for row in rows if isinstance(row, ExpertRow)]
         self._counts = widths_of(experts)
+        self._digits = 2
         if all(row.expert.score == row.expert.claim_count for row in experts):
-            self._counts[:1] = [0]  # the score says the same
+            self._digits, self._counts[:1] = 0, [0]  # the score says the same
         keys = [_key(row) for row in rows]
         self.show_at(rows, keys.index(_key(current)) if current and _key(current) in keys else 0)
 
@@ -147,26 +139,34 @@ def aligned(columns: Iterable[str], widths: Iterable[int]) -> str:
     return "  ".join(shown)
 
 
-def expert_line(row: ExpertRow, width: int, marker: str, move: int, counts: str) -> Line:
+def expert_line(
+    row: ExpertRow,
+    width: int,
+    marker: str,
+    move: int,
+    score: str,
+    counts: str,
+    *,
+    has_kinds: bool = True,
+) -> Line:
     """Return `› 1 ▸ Bob Okafor  person  ━━━━━━━━━━  5.50  6 claims  4 sources`."""
     expert, moved = row.expert, move_text(move)
     bar = fit("━" * max(round(row.share * BAR), 1), BAR)  # rows of blocks would form one block
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
-    end = f" {expert.score:>6.2f}"
+    end = f" {score:>9}"
     counts = f"  {counts}" if width >= ROOMY else ""
-    kind = f" {fit(safe_line(expert.type), 8)} "
+    kind = f" {fit(safe_line(expert.type), 8)} " if has_kinds else " "
     taken = 1 + cell_len(head) + cell_len(kind) + BAR + cell_len(end) + cell_len(counts)
     room = max(min(width - taken, 32), 6)
     name = fit(safe_line(expert.name), max(room - cell_len(moved), 1))  # keeps columns aligned
     who = (Span(marker + head, "dim"), Span(name, "strong"), Span(moved, "accent"))
-    score = (Span(bar, "entity"), Span(end), Span(counts, "dim"))
-    return (*who, Span(kind, "dim"), *score)
+    return (*who, Span(kind, "dim"), Span(bar, "entity"), Span(end), Span(counts, "dim"))
 
 
-def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int]) -> Line:
+def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int], digits: int) -> Line:
     """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`."""
     look: Look = "rule" if claim.status else "text"
-    sign = f"      {'–' if claim.status else '+'} {claim.receipt.contribution:>5.2f}  "
+    sign = f"      {'–' if claim.status else '+'} {claim.receipt.contribution:.{digits}f}  "
     room = width - 1 - cell_len(sign) - 2
     end = shorten(aligned(claim.columns, ends), max(room // 2, 0)) if width >= ROOMY else ""
     text = fit(safe_line(claim.receipt.text), max(room - cell_len(end), 0))
@@ -212,13 +212,13 @@ def _key(row: Row) -> tuple[str, ...]:
     return (row.expert_id, row.receipt.text)
 
 
-WEIGHT_UNITS = {
-    "count": "claims",
-    "recency": "claims of today",
-    "citation": "sources",
-    "relevance": "parts of a full answer",
+ORDERS = {
+    "count": "most claims first",
+    "recency": "most and newest claims first",
+    "citation": "most sources first",
+    "relevance": "most relevant first",
 }
-"""What one point of a score is, by weight."""
+"""The order of the experts, by weight."""
 
 
 TOPIC_WORDS = 4
@@ -327,10 +327,14 @@ class Experts(ModeScreen):
             self.show_notice(f"the half-life counts by recency only: {key} chooses that")
 
     async def action_edit(self) -> None:
-        row = self.query_one(ExpertList).current
-        claim = row.receipt if isinstance(row, ClaimRow) else None
-        if claim is None or not await self.edit_file(claim.path, claim.line):
-            self.show_notice("no claim is chosen: go to one below its expert first")
+        row, path, line = self.query_one(ExpertList).current, "", 0
+        if isinstance(row, ClaimRow):
+            path, line = row.receipt.path, row.receipt.line
+        elif isinstance(row, ExpertRow):
+            expert = row.expert.entity_id
+            path = (await self.session.client.run(lambda kb: kb.entities.card(expert))).path
+        if not await self.edit_file(path, line):
+            self.show_notice("nothing to open here: go to a person or a claim first")
 
     def show(self) -> None:
         if self not in self.app.screen_stack:
@@ -343,12 +347,13 @@ class Experts(ModeScreen):
             return
         self.query_one(StatusLine).clear_error()
         question = view.question
-        count = format_count(view.ranking.total_matched, "expert")
-        kind = self.app.keymap.key_of("people.toggle")
-        only = f" · only people, {kind} shows all" if question.people else ""
-        only += f" · {PARTLY}" if view.is_partial and view.ranking.experts else ""
-        unit = WEIGHT_UNITS[question.weight]
-        experts.border_title = f"{count}{only} · by {question.weight}, in {unit}"
+        noun = "person" if question.people else "expert"
+        ranked = f"{format_count(view.ranking.total_matched, noun)}, {ORDERS[question.weight]}"
+        ranked += f" · {PARTLY}" if view.is_partial and view.ranking.experts else ""
+        sort, kind = map(self.app.keymap.key_of, ("weight.next", "people.toggle"))
+        keys = f"{sort} sorts otherwise", f"{kind} shows all kinds"
+        words = [" · ".join((ranked, *keys[: 1 + question.people])), ranked]
+        experts.border_title = longest_fitting(words, self.size.width - 6)
         experts.empty_state = no_experts(
             question.topic,
             question.weight,

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query.typed_filters import read_filters
-from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.commands.keymap import Keymap, command_by_id
 from kbx_tui.tui.drawing.cell_text import shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, paragraph
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
 from kbx_tui.tui.explore import inputs
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
 from kbx_tui.tui.explore.facets import FacetPane
@@ -28,7 +30,7 @@ from kbx_tui.tui.explore.view import (
 )
 from kbx_tui.tui.explore.why_pane import MOST_WORDS, WhyLine, WhyPane, why_sentence
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.frame_screen import ModeScreen, tab_texts
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_text
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -85,8 +87,8 @@ class AnswerDisplay:
         self._find(FacetPane).update_counts()
         if self.view is None:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
-            key = self._screen.app.keymap.key_of("query.earlier")
-            self._find(ResultList).show_empty(no_query(self._model.summary, recent, key))
+            empty_state = no_query(self._model.summary, recent, self._screen.app.keymap)
+            self._find(ResultList).show_empty(empty_state)
             self._show_entities((), entities_without_query)
 
     def show_slow(self) -> None:
@@ -145,7 +147,11 @@ class AnswerDisplay:
         self._find(EntityList).show(entities, threshold, fresh=is_new)
 
     def _badge_words(self, view: ExploreView) -> tuple[str, ...]:
-        return inputs.mode_candidates(view.mode, is_brief=not self._screen.app_state.shows_measures)
+        return inputs.mode_candidates(
+            view.mode,
+            is_brief=not self._screen.app_state.shows_measures,
+            has_entities=self._screen.has_class("-small"),
+        )
 
     def _show_badge(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
         self._find(inputs.ModeBadge).show(candidates, busy=busy)
@@ -186,33 +192,40 @@ WITHOUT_ENTITIES = (
 )
 
 
-def no_query(summary: BaseSummary | None, recent: Sequence[str] = (), key: str = "") -> EmptyState:
-    """Return what the results pane shows before a query; `key` recalls the queries shown."""
+def no_query(summary: BaseSummary | None, recent: Sequence[str], keymap: Keymap) -> EmptyState:
+    """Return what the results pane shows before a query: what to ask, and what modes are for."""
     has_entities = summary is None or summary.entities != 0
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
-    rows: list[tuple[str, str, Look]] = [
-        ("" if index else label, query, "text") for index, query in enumerate(queries)
+    rows = [("", "" if index else label, Span(query)) for index, query in enumerate(queries)]
+    if queries:
+        which = "asks the next of them" if len(queries) > 1 else "asks it"
+        rows.append((f"{keymap.key_of('query.earlier')} enter", "", Span(which, "dim")))
+    modes = [
+        (tab.key, "", Span(command_by_id(f"mode.{tab.mode}").help, "dim"))
+        for tab in tab_texts("explore", keymap, {})[0][1:]
     ]
-    if key and queries:
-        which = "the next of them" if len(queries) > 1 else "it"
-        rows.append(("", f"{key} enter asks {which}", "dim"))
-    column = len(label) + 2
     return lambda width: [
         *about(width),
         BLANK,
-        *_labelled(rows, column, width),
+        *_labelled(rows, len(label), width),
         *([BLANK] if rows else []),
         *paragraph(_base_status(summary), width, "dim"),
+        BLANK,
+        *_labelled(modes, len(label), width),
     ]
 
 
-def _labelled(rows: Sequence[tuple[str, str, Look]], column: int, width: int) -> list[Line]:
-    room = max(width - column - 4, 8)
+def _labelled(rows: Sequence[tuple[str, str, Span]], column: int, width: int) -> list[Line]:
+    """Return lines that begin with a key or a label, or both."""
     return [
-        (Span(f"  {label:<{column}}", "dim"), Span(shorten(text, room), look))
-        for label, text, look in rows
+        (
+            Span(f"  {key}", "accent"),
+            Span(f"{label:<{column - cell_len(key)}}  ", "dim"),
+            Span(shorten(text, max(width - column - 6, 8)), look),
+        )
+        for key, label, (text, look) in rows
     ]
 
 

@@ -11,13 +11,14 @@ from textual import events, getters
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.suggester import SuggestionReady
 from textual.widget import Widget
 from textual.widgets import Static
 from textual.widgets.input import Selection
 
-from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent
+from kbx_tui.formatting import FLAT_REASONS, format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query import typed_filters
 from kbx_tui.search.request import MAX_QUERY
@@ -40,6 +41,7 @@ from kbx_tui.user_files import logger
 
 SHOWN = 8
 MOST_OF_BADGE = 44
+EVERYWHERE = "everywhere"
 REPLACES = "typing replaces it; ← → keep it to edit"
 
 
@@ -156,7 +158,7 @@ class PathLine(PathInput):
     app = getters.app(TerminalApp)
 
     def __init__(self, model: ExploreModel) -> None:
-        super().__init__("everywhere", model.complete_path)
+        super().__init__(EVERYWHERE, model.complete_path)
         self._model = model
         self._before = ""
         """The path when the field got the focus."""
@@ -183,7 +185,9 @@ class PathLine(PathInput):
 
     def on_path_input_completions_found(self, event: PathInput.CompletionsFound) -> None:
         self._completed, self._completions = event.text, event.completions
-        paths = (path for path in event.completions[:SHOWN] if path != self.value)
+        paths = [path for path in event.completions[:SHOWN] if path != self.value]
+        if self.value == self._before != "":
+            paths.append("")
         self.choices.show((path, self._model.in_folder.get(path, 0)) for path in paths)
         if event.text:
             self._model.update(path=effective_path(event.text, event.completions))
@@ -192,7 +196,8 @@ class PathLine(PathInput):
         self.choices.action_move(rows)
 
     async def action_complete(self) -> None:
-        if marked := self._marked:
+        marked = self._marked
+        if marked or (marked is not None and self.choices.chosen):
             self.take(marked)
         elif not self.value:
             await self.run_action("screen.next_pane(1)")
@@ -210,7 +215,7 @@ class PathLine(PathInput):
         """Apply the path, or the marked one if the text is only a part of a name."""
         path, marked = self.value.strip(), self._marked
         is_part = bool(path) and effective_path(path, self._completions) != path
-        if marked and self.app.app_focus and (is_part or self.choices.chosen):
+        if marked is not None and self.app.app_focus and (is_part or self.choices.chosen):
             path = self.value = marked
         self.choices.show(())
         self._model.update(path=path)
@@ -221,7 +226,10 @@ class PathLine(PathInput):
 
 
 class PathChoices(BoxList[tuple[str, int]]):
-    """The paths that complete the path field, below it; a folder with its number of documents."""
+    """The paths that complete the path field, below it; a folder with its number of documents.
+
+    The empty path is everywhere.
+    """
 
     def show(self, rows: Iterable[tuple[str, int]]) -> None:
         super().show(rows)
@@ -232,7 +240,7 @@ class PathChoices(BoxList[tuple[str, int]]):
         marker = "›" if row == self.cursor else " "
         name, count = self.rows[row]
         shown = f" {count:,}" if count else ""
-        path = shorten_start(safe_line(name), max(width - 2 - len(shown), 1))
+        path = shorten_start(safe_line(name) or EVERYWHERE, max(width - 2 - len(shown), 1))
         gap = width - 2 - cell_len(path)
         return (Span(f"{marker} ", "accent"), Span(path), Span(f"{shown:>{max(gap, 0)}}", "dim"))
 
@@ -290,7 +298,7 @@ class Knobs(Horizontal):
         entities = view.entities if view and has_threshold else ()
         marks = tuple(entity.score for entity in entities) if with_marks else ()
         kept = sum(entity.kept for entity in entities)
-        keeps = f"keeps {kept} of {format_count(len(entities), 'entity')}"
+        keeps = f"keeps {kept} of {format_count(len(entities), 'entity')}{' (┴)' if marks else ''}"
         if not entities:
             keeps = "" if view is None else "no effect"
         self.alpha.annotate("" if view is None or has_alpha else "no effect", has_effect=has_alpha)
@@ -323,6 +331,7 @@ class ModeBadge(LineWidget):
     """The mode and its reason, as wide as `candidates` allow."""
 
     COMPONENT_CLASSES = looks("document", "entity")
+    _width = 0
 
     def show(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
         def line(width: int) -> Line:
@@ -334,10 +343,15 @@ class ModeBadge(LineWidget):
             return (Span(name, look), Span(dot + rest, "dim"))
 
         self.show_line(line)
-        room = min(self.app.size.width // 3, MOST_OF_BADGE)
-        width = width_of(line(room)) + self.gutter.width
-        if self.styles.width is None or self.styles.width.value != width:
-            self.styles.width = width  # seldom: it lays out the screen
+        is_alone = self.screen.has_class("-small")  # on its line
+        room = self.app.size.width if is_alone else min(self.app.size.width // 3, MOST_OF_BADGE)
+        width = width_of(line(room - self.gutter.width))
+        if width != self._width:
+            self._width = width
+            self.refresh(layout=True)  # seldom: it lays out the screen
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        return self._width
 
 
 SHORT_REASONS: Mapping[str, str] = {
@@ -347,18 +361,21 @@ SHORT_REASONS: Mapping[str, str] = {
 }
 
 
-def mode_candidates(mode: Mode, *, is_brief: bool = False) -> tuple[str, ...]:
+def mode_candidates(
+    mode: Mode, *, is_brief: bool = False, has_entities: bool = False
+) -> tuple[str, ...]:
     """Return wordings of the badge, the longest first.
 
-    If `is_brief`, it leaves out the time and the entities that count, which other panes show.
+    If `is_brief`, it leaves out the time, and the entities that count unless it `has_entities`,
+    because no pane beside it shows them.
     """
-    if is_brief and mode.name == "two-pass":
+    if is_brief and mode.name == "two-pass" and not has_entities:
         mode = replace(mode, reason="")
     time = "" if is_brief else f"{mode.milliseconds:.0f} ms"
     if mode.reranker_ms is not None and time:
         time += f" + reranker {mode.reranker_ms:.0f} ms"
     complete = mode.vector_share >= 1.0 or mode.name == "fast"
-    meaning = "" if complete else f"meaning {format_percent(mode.vector_share)}"
+    meaning = "" if complete else "meaning incomplete"
     if mode.candidates is not None:
         scored = f"{mode.candidates:,} candidates"
         meaning = f"{scored} · {meaning}" if meaning else scored

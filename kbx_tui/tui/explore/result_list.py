@@ -203,11 +203,13 @@ class ResultList(RowsView[ResultRow]):
 
     def slots(self) -> Sequence[Slot | Line]:
         slots, folded = self.row_slots(), len(self.rows) - self._count_shown()
-        words = f"and {self._more:,} more: add a word to narrow it" if self._more else ""
+        more: Line = ()
         if folded:
-            words = f"{folded} weaker · {self.app.keymap.key_of('list.down')} shows them"
-        more: Line = (Span(f"   {words}", "dim"),)
-        return [*slots, more] if slots and words else slots
+            key = Span(self.app.keymap.key_of("list.last"), "accent")
+            more = (Span(f"   {folded} weaker · ", "dim"), key, Span(" shows them", "dim"))
+        elif self._more:
+            more = (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
+        return [*slots, more] if slots and more else slots
 
     def choose(self, row: int) -> None:
         self._is_unfolded |= row >= self._count_shown()

@@ -9,7 +9,7 @@ from textual.widget import Widget
 
 from kbx_tui.tui.commands.keymap import command_by_id
 from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks
+from kbx_tui.tui.drawing.lines import Line, LineDrawing, Span, looks
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.shell.frame_screen import ModeScreen
@@ -34,7 +34,7 @@ STEPS: tuple[tuple[str, str], ...] = (
     (
         "app.help",
         "Press {key} for the keys of a pane, and what its numbers mean. That was the"
-        " tour; `demo --tour` shows it again.",
+        " tour, which is among all commands, too.",
     ),
 )
 """The command that each step is about, and what to do; `{key}` stands for its key."""
@@ -46,16 +46,16 @@ class TourBubble(LineDrawing, Widget):
     """The words of the current step; hidden without one. A click ends the tour, as does esc with no
     document open."""
 
-    COMPONENT_CLASSES = looks("strong")
+    COMPONENT_CLASSES = looks("strong", "accent")
     DEFAULT_CSS = "TourBubble { display: none; height: auto; }"
 
-    words = ""
+    words = key = ""
 
-    def show(self, words: str, *, is_reading: bool = False) -> None:
+    def show(self, words: str, key: str = "", *, is_reading: bool = False) -> None:
         self.border_subtitle = "esc goes back" if is_reading else "esc ends the tour"
         if words == self.words:
             return
-        self.words = words
+        self.words, self.key = words, key
         self.display = bool(words)
         self.refresh(layout=True)
 
@@ -67,7 +67,9 @@ class TourBubble(LineDrawing, Widget):
 
     def render_line(self, y: int) -> Strip:
         lines = wrap(self.words, max(self.size.width, 1))
-        line: Line = (Span(lines[y], "strong"),) if y < len(lines) else BLANK
+        text = lines[y] if y < len(lines) else ""
+        before, key, after = text.partition(self.key) if y == 0 and self.key else (text, "", "")
+        line: Line = (Span(before, "strong"), Span(key, "accent"), Span(after, "strong"))
         return self.draw(line, self.size.width)
 
     async def on_click(self) -> None:
@@ -123,8 +125,9 @@ class TourGuide:
         if step > 1 and isinstance(self._screen.focused, QueryLine):
             step = 1  # the keys of all later steps would be text there
         command, words = STEPS[step]
-        words = words.replace("{key}", self._screen.app.keymap.key_of(command))
-        bubble.show(f"{step + 1}/{len(STEPS)}  {words}", is_reading=self._is_reading)
+        key = self._screen.app.keymap.key_of(command)
+        words = f"{step + 1}/{len(STEPS)}  {words.replace('{key}', key)}"
+        bubble.show(words, key, is_reading=self._is_reading)
 
     def _is_done(self, command: str) -> bool:
         alpha = self._model.state.alpha

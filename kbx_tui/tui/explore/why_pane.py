@@ -79,8 +79,9 @@ class WhyPane(TextPane):
             return [*above, *why_lines(self.why, self.snippet, width)[after:]]
         if self.has_focus or not self.screen.has_class("-wide"):
             return [*above, *why_lines(self.why, self.snippet, width)]
-        more = Span(f"{self.app.keymap.key_of('screen.next')} here for details", "dim")
-        return [*above, *why_lines(self.why, self.snippet, width, in_full=False), BLANK, (more,)]
+        tab = Span(self.app.keymap.key_of("screen.next"), "accent")
+        more = (tab, Span(" shows details", "dim"))
+        return [*above, *why_lines(self.why, self.snippet, width, in_full=False), BLANK, more]
 
     def watch_has_focus(self, _has_focus: bool) -> None:
         super().watch_has_focus(_has_focus)
@@ -97,7 +98,7 @@ class WhyLine(LineWidget):
 
         def line(width: int) -> Line:
             more = f" {'less' if is_open else 'more'}"
-            room = width - cell_len(f"{WHY}{key}{more}") - 1
+            room = width - cell_len(f"{WHY}{key}{more}") - 2
             return (
                 Span(WHY, "dim"),
                 Span(fit(longest_fitting(wordings, room), room)),
@@ -115,7 +116,7 @@ class WhyLine(LineWidget):
 
 
 def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> str:
-    """Return why a result is among them: `says decide and migration; Alice attended`.
+    """Return why a result is among them: `says “decide” and “migration”; Alice attended`.
 
     Of the words that it says, it names the `most` frequent ones, as the document writes them.
     """
@@ -135,6 +136,7 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
 
 
 def _listed(words: Sequence[str]) -> str:
+    words = [f"“{word}”" for word in words]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
@@ -300,8 +302,8 @@ MEANINGS: Mapping[str, str] = {
     "meaning": "how near the meaning of its best passage is to that of your question.",
     "date": "whether the document is of the time you asked for.",
     "propagated": "what the part before or after it adds, since they are parts of one document.",
-    "relevance": "words and meaning together; from the relevance of a full answer on, more adds"
-    " nothing.",
+    "relevance": "words and meaning together, and how much of a full answer that is; above it, more"
+    " adds nothing.",
     "compared": "the search moved a little towards these documents, whose text alone fits best.",
     "hotness": "how often and how recently you opened the document.",
     "reranker": "how well the reranking model finds that the passage answers.",
@@ -435,7 +437,7 @@ def mode_words(view: ExploreView) -> Iterator[Words]:
     if mode.preset == "seed":
         yield "seed", MEANINGS["seed"]
     if mode.vector_share < 1.0 and mode.name != "fast":
-        yield "meaning …", "so many texts can be found by meaning; the rest have no vector yet."
+        yield "meaning incomplete", "some texts have no vector yet: only their words find them."
     if mode.candidates is not None:
         yield "… candidates", CANDIDATES
 

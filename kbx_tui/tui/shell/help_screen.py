@@ -41,7 +41,6 @@ SIGNS: tuple[Row, ...] = (
     ("▼1", "accent", "fell by one rank"),
 )
 
-GRADES = "grade the result as not relevant … just that; the menu has the rest: next, blind, A, save"
 FILTERS = 'type:meeting  tag:ops  from:2026-03  in:notes  @name  -word  "exact words"'
 """Filters of a query, by example."""
 
@@ -146,23 +145,20 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str 
         ]
         return [BLANK, (Span(f" {title}", "strong"),), *_rows(kept, width)] if kept else []
 
-    def of(scope: Scope, *, is_here: bool) -> list[Line]:
+    def of(scope: Scope) -> list[Line]:
         rows: dict[Row, str] = {
             (keymap.display_keys(command), "accent", command.help): command.id
             for command in keymap.commands_in(scope)
         }
-        if scope == "grade_menu" and is_here and not wanted:  # all of it is below
-            rows = {(f"{keymap.key_of('grade.menu')} 0 … 3", "accent", GRADES): ""}
         return section(SCOPE_TITLES[scope], rows)
 
     scopes = everyday_first(scopes)
-    shown = {"overlay", *scopes} - (set() if wanted else {"grade_menu"})
-    others = [scope for scope in SCOPE_TITLES if scope not in shown]
-    lines = [line for scope in scopes for line in of(scope, is_here=True)]
+    others = [scope for scope in SCOPE_TITLES if scope not in {"overlay", *scopes}]
+    lines = [line for scope in scopes for line in of(scope)]
     if {"query", "results"} & {*scopes}:
         lines += section("Filters in a query", {("", "text", FILTERS): ""})
     lines += section("Signs", dict.fromkeys(SIGNS, ""))
-    if elsewhere := [line for scope in others for line in of(scope, is_here=False)]:
+    if elsewhere := [line for scope in others for line in of(scope)]:
         lines += [BLANK, (Span(" Elsewhere", "accent"),), *elsewhere]
     return lines or [BLANK, (Span(f" no key or sign has “{wanted}”", "dim"),)]
 

@@ -225,7 +225,8 @@ def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) ->
         return round((high - figure) / (high - low) * down)
 
     xs = list(map(x, curve.knob.values))
-    _draw_band(canvas, xs, [y(each) for each in curve.high], [y(each) for each in curve.low])
+    for figures in (curve.low, curve.high):
+        canvas.path([(x, y(end)) for x, end in zip(xs, figures, strict=True)], "rule")
     canvas.path([(x, y(mean)) for x, mean in zip(xs, curve.means, strict=True)], "document")
     if curve.has_gain:
         canvas.sign(xs[curve.best], y(curve.means[curve.best]), BEST, "entity")
@@ -239,20 +240,6 @@ def plot_lines(curve: Curve, steps: Sequence[float], width: int, height: int) ->
     texts = list(map(curve.knob.text, curve.knob.values))
     below = _x_labels(texts, [LABEL + dot // DOTS_ACROSS for dot in xs], canvas.width + LABEL)
     return [*lines, (Span("    └", "dim"), Span(axis, "rule")), (Span(below, "dim"),)]
-
-
-def _draw_band(
-    canvas: BrailleCanvas, xs: Sequence[int], tops: Sequence[int], bottoms: Sequence[int]
-) -> None:
-    for place in range(len(xs) - 1):
-        start, end = xs[place], xs[place + 1]
-        for x in range(start, end + 1):
-            share = (x - start) / max(end - start, 1)
-            top = round(tops[place] + share * (tops[place + 1] - tops[place]))
-            bottom = round(bottoms[place] + share * (bottoms[place + 1] - bottoms[place]))
-            for dot in range(top, bottom + 1):
-                if x % 2 == 0 and dot % 4 == (x // 2 % 2) * 2:
-                    canvas.dot(x, dot, "rule")
 
 
 def _y_label(row: int, rows: int, low: float, high: float) -> Span:

@@ -190,7 +190,8 @@ class Tune(JudgingScreen):
     def _show_curve(self) -> None:
         model, pane = self.model, self.query_one(panes.CurvePane)
         queries = self.session.judging.queries
-        pane.border_title = f"{MEASURES[model.measure]} over {model.knob.name}"
+        over = f"{MEASURES[model.measure]} over {model.knob.name}"
+        pane.border_title = f"{over} · outer lines: 95 % interval" if model.curve else over
         self._show_hidden_panes()
         pane.empty_state = panes.no_curve(
             searchable=model.explore.is_searchable,

@@ -20,11 +20,11 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
 """Number of steps from 0 to 1: as fine as the two decimals of scores on screen."""
-KEYS_FROM = 30
+KEYS_FROM = 22
 ENDS_FROM = 50
 NOTE_FROM = 100
-SHORT_NOTE, SHORT_NOTE_FROM = 26, 64
-"""The cells that a short note has, and the width from which it has them."""
+SHORT_NOTE, SHORT_NOTE_FROM = 30, 64
+"""The most cells that a short note has, and the width from which it has them."""
 LONGEST_OF_PAIR = 24
 """Cells of a track in less than the whole width, where two sliders are level."""
 VALUE_WIDTH = 5
@@ -50,7 +50,7 @@ class Draggable(Widget):
 
 
 class NumberSlider(LineWidget, Draggable, can_focus=True):
-    COMPONENT_CLASSES = looks("label", "track", "rule", "knob")
+    COMPONENT_CLASSES = looks("label", "accent", "track", "rule", "knob")
     BINDINGS = bindings("slider")
     keys = ""
     position: reactive[int] = reactive(0)
@@ -116,7 +116,7 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
             label, right = f"{label} {self.ends[0]} ", f" {self.ends[1]}"
         note = width // 3 if width >= NOTE_FROM else 0
         if SHORT_NOTE_FROM <= width < NOTE_FROM and 0 < cell_len(self.note) <= SHORT_NOTE - 3:
-            note = SHORT_NOTE
+            note = SHORT_NOTE if cell_len(self.note) > 9 else 12  # it may grow by a digit
         start = 1 + cell_len(label)
         track = max(width - start - cell_len(right) - VALUE_WIDTH - note - 1, 1)
         track = track if width >= NOTE_FROM else min(track, LONGEST_OF_PAIR)
@@ -132,9 +132,11 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
             else Span("┴" if cell in marks else "━" if cell < knob else "─", "track")
             for cell in range(layout.track)
         ]
+        keys = f" {self.keys} "
+        label = layout.label.partition(keys) if self.keys else (layout.label,)
         line = (
             Span(" "),
-            Span(layout.label, "label"),
+            *(Span(text, "accent" if text == keys else "label") for text in label),
             *track,
             Span(layout.right_end, "label"),
             Span(f"{self.format_value(self.value):>{VALUE_WIDTH}}", "label"),

@@ -9,6 +9,7 @@ import pytest
 
 from kbx_tui.errors import KbxError
 from kbx_tui.tui.app import KbxApp
+from kbx_tui.tui.experts.screen import ExpertList, TopicLine
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
@@ -234,6 +235,17 @@ async def test_o_in_a_document_opens_the_current_line_and_shows_the_edit(
         assert editor.read_text().split()[0] == f"+{line}"
         pane = driver.explore.query_one(PreviewPane)
         await driver.until(lambda: pane.preview and "every quokka" in "".join(pane.preview.lines))
+
+
+async def test_o_on_an_expert_opens_its_page(demo: Path, editor: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        await driver.press("f3")
+        await driver.until_focused(TopicLine)
+        await driver.write("migration")
+        await driver.until_shown(ExpertList, "Bob Okafor", "11 claims")
+        await driver.press("down", "o")
+        await driver.until(editor.exists)
+        assert str(demo / "memory/people/bob-okafor.md") in editor.read_text().split()
 
 
 async def test_without_a_document_or_an_editor_o_says_so(

@@ -53,7 +53,7 @@ async def test_query_is_answered_and_progress_shown_during_indexing(tmp_path: Pa
         driver.explore.query_one(QueryLine).value = "migration"
         await driver.until(lambda: "Migration go/no-go" in driver.titles)
         await driver.until_shown(StatusLine, "indexing: ")
-        await driver.until_shown(ModeBadge, "meaning 0 %")
+        await driver.until_shown(ModeBadge, "meaning incomplete")
         assert not indexed(root)
         watched.indexing.set()
         await driver.until(lambda: not driver.status.display)

@@ -150,13 +150,13 @@ async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  
 
 async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        await driver.until_shown(KeyBar, "esc commands")
+        await driver.until_shown(KeyBar, "esc keys")
         await driver.press("escape")
         await driver.until_shown(KeyBar, "enter read", "w why not", "? keys", "q quit")
         await driver.press("e")
         await driver.until_shown(KeyBar, "enter card", "- mute", "+ pin")
         await driver.press("f")
-        await driver.until_shown(KeyBar, "tab complete", "esc commands", "ctrl+u clear")
+        await driver.until_shown(KeyBar, "tab complete", "esc keys", "ctrl+u clear")
     async with running(demo, TINY) as driver:
         await driver.press("escape")
         await driver.until_shown(KeyBar, "enter read", "x why", "? keys", "q quit")

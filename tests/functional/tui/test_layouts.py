@@ -325,7 +325,7 @@ async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy:
     async with running(demo_copy, (140, 40), asked=README_QUESTION) as driver:
         await driver.press("escape")
         await driver.until_shown(ResultList, "signed off by Alice after the Wednesday rehearsal.")
-        await driver.until_shown(WhyPane, "says decides and migration; mentions Platform;")
+        await driver.until_shown(WhyPane, "says “decides” and “migration”; mentions Platform;")
         words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*|\.\d+", driver.screen_text())
         assert len(words) <= 240, f"{len(words)} words"
         assert "search quality" not in driver.screen_text()
@@ -341,7 +341,7 @@ async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy:
 async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path) -> None:
     async with running(demo, (120, 36), asked=README_QUESTION) as driver:
         await driver.press("down")
-        await driver.until_shown(ResultList, " weaker · ↓ shows them", "2026-03-17")
+        await driver.until_shown(ResultList, " weaker · end shows them", "2026-03-17")
         shown, weakest = len(driver.results.visible_rows()), driver.results.rows[-1]
         assert f" {len(driver.results.rows) - shown} weaker" in driver.text_of(ResultList)
         await driver.press(*["down"] * shown)
@@ -358,7 +358,7 @@ async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path)
 
 async def test_passages_fill_the_room_that_weak_results_leave(demo: Path) -> None:
     async with running(demo, (140, 60), asked=README_QUESTION) as driver:
-        await driver.until_shown(ResultList, " weaker · ↓ shows them")
+        await driver.until_shown(ResultList, " weaker · end shows them")
         results = driver.results
         assert result_look(results, 3) == "text"
         assert results.row_heights()[3] == 3  # a title, a line of the passage, a blank line
@@ -381,11 +381,11 @@ async def test_bars_are_as_long_as_the_scores_beside_them(demo: Path) -> None:
 async def test_why_has_its_details_while_it_has_the_focus(demo: Path) -> None:
     async with running(demo, (140, 40), asked=README_QUESTION) as driver:
         await driver.press("down")
-        await driver.until_shown(WhyPane, "document .", "words", "tab here for details")
+        await driver.until_shown(WhyPane, "document .", "words", "tab shows details")
         assert "bm25" not in driver.text_of(WhyPane)
         await driver.press("tab")
         await driver.until_shown(WhyPane, "bm25", "cosine", "line 54")
-        assert "tab here for details" not in driver.text_of(WhyPane)
+        assert "tab shows details" not in driver.text_of(WhyPane)
 
 
 async def test_the_threshold_says_what_it_keeps(demo: Path) -> None:
@@ -413,7 +413,7 @@ async def test_the_empty_screen_shows_what_the_base_is_about_in_few_words(demo: 
         await driver.until_shown(ResultList, "↑ enter asks the next", "25 meetings, 15 people")
         assert not driver.shows(WhyPane)
         words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*", driver.screen_text())
-        assert len(words) <= 100, f"{len(words)} words"
+        assert len(words) <= 125, f"{len(words)} words, of which 26 say what the modes are for"
         driver.app.show_notice("alpha is .50 again")
         await driver.write("?")
         await driver.until(lambda: isinstance(driver.app.screen, Help))
@@ -436,12 +436,25 @@ async def test_settings_decide_for_good_whether_measures_are_shown(
         assert ("┴" in driver.text_of(Knobs)) is shown
 
 
+async def test_mode_ends_its_line_and_names_entities_where_no_pane_does(demo_copy: Path) -> None:
+    async with running(demo_copy, NARROW, asked=QUESTION) as driver:
+        await driver.press("escape", "right_square_bracket")
+        await driver.until_shown(ModeBadge, " ms")
+        badge = driver.explore.query_one(ModeBadge)
+        await driver.until(lambda: badge.region.right == NARROW[0])
+        assert "Alice Chen" not in driver.text_of(ModeBadge)  # the line below names her
+        await driver.pilot.resize_terminal(*TINY)
+        await driver.press("left_square_bracket")
+        await driver.until_shown(ModeBadge, "two-pass · Alice Chen")
+        await driver.until_shown(Knobs, "alpha [ ]", "threshold { }")
+
+
 async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None:
     async with running(demo, NARROW, asked=README_QUESTION) as driver:
         await driver.press("escape")
         await driver.until_shown(
             WhyLine,
-            "why says decides; mentions Platform; Migration in the title x more",
+            "why says “decides”; mentions Platform; Migration in the title x more",
         )
         assert driver.results.styles.border_bottom[0] == "round"
         assert driver.results.region.height == 17
@@ -486,6 +499,8 @@ async def test_query_is_cleared_by_a_key_or_a_click(demo: Path) -> None:
         cells = (cell for strip in rendered_strips(driver.app) for cell in strip)
         (sign,) = [cell for cell in cells if "×" in cell.text]
         assert sign.style is not None and sign.style.color is not None  # else dialogs dim it not
+        badge = driver.explore.query_one(ModeBadge)
+        await driver.until(lambda: badge.region.right == NARROW[0])  # it is laid out
         line = driver.text_of(QueryLine)
         await driver.pilot.click(QueryLine, offset=(line.index("×"), 0))
         await driver.until(lambda: driver.explore.view is None)

@@ -66,7 +66,7 @@ async def test_judged_queries_are_measured_at_any_setting_without_searching(
 ) -> None:
     async with tuning(judged_demo) as driver:
         await driver.until_shown(QueryTable, "12 judged queries · nDCG@10 ", "judged@10 ")
-        await driver.until_shown(QueryTable, RUTH, "A is the settings at the start")
+        await driver.until_shown(QueryTable, RUTH, "best possible order: 1.00")
         assert "→" not in driver.text_of(QueryTable)  # it would repeat every figure
         await driver.until_shown(CurvePane, "nDCG@10 over alpha", "alpha .50 now ", "●")
         await driver.press("question_mark")
@@ -76,7 +76,7 @@ async def test_judged_queries_are_measured_at_any_setting_without_searching(
         await driver.until(lambda: model(driver).p is not None)
         before = driver.watched.calls["retrieve"]
         await driver.press("i", "i", "i", "i", *["right_square_bracket"] * 3, "left_curly_bracket")
-        await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same · g s saves")
+        await driver.until_shown(QueryTable, "vs A: ", "better", "worse", "same · S saves")
         await driver.until_shown(QueryTable, "A → now")
         await driver.press("tab", "right", "I")
         await driver.until_shown(CurvePane, "judged@10 over parent score", "max now ")

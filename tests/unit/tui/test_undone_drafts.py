@@ -25,7 +25,7 @@ def test_an_undone_change_is_named() -> None:
     ):
         assert describe_undone(now, None, ReviewStep(then, None)) == words
     moved = ReviewStep((DRAFT,), None, is_threshold=True)
-    assert describe_undone((DRAFT,), 0.8, moved) == "threshold is by kind again"
+    assert describe_undone((DRAFT,), 0.8, moved) == "threshold is that of each kind again"
 
 
 def test_an_undone_write_names_its_files() -> None:

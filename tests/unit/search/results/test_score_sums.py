@@ -67,7 +67,7 @@ def test_explanation_shows_how_much_of_the_topic_is_answered() -> None:
     }
     assert score_reasons(explained).lines()[1:] == [
         "document .49 = .22 words (migration ×4) + .27 meaning (cosine .61)"
-        " · relevance .78 (full answer: 1.26)",
+        " · relevance .78, 61 % of a full answer",
         "entity .95 = .50 Alice Chen (.54 × attendee × .70 answered)"
         " + .45 Migration (.46 × title, 4 mentions × .90 answered)",
     ]

@@ -175,7 +175,7 @@ def test_relevance_and_that_of_a_full_answer_are_shown_with_their_effect() -> No
     )
     (why,) = explanations(retrieved, Tuning())
     shown = text_of(why_lines(why, None, 60))
-    assert "document .58  relevance .17 (full answer: .25)" in shown
+    assert "document .58  relevance .17, 69 % of a full answer" in shown
     assert "Entity 1  attendee × .76 answered" in shown
 
 
@@ -186,8 +186,8 @@ def test_note_too_long_for_the_pane_is_wrapped() -> None:
         topic=Topic(0.4),
     )
     lines = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 30)).split("\n")
-    start = lines.index("  relevance .33 (full answer:")
-    assert lines[start + 1] == "  .40)"
+    start = lines.index("  relevance .33, 81 % of a")
+    assert lines[start + 1] == "  full answer"
     assert [line.strip() for line in lines[-5:-2]] == [
         ".86  Entity 1",
         "attendee × .86",
@@ -260,12 +260,12 @@ def test_exact_values_are_kept_when_the_formula_holds() -> None:
             (("team", 1), ("decide", 4), ("migration", 3)),
             ("Platform attended", "Migration in the title"),
             0.86,
-            "says decide and migration; Platform attended; Migration in the title",
+            "says “decide” and “migration”; Platform attended; Migration in the title",
         ),
-        ((("decide", 1),), (), 0.4, "says decide"),
+        ((("decide", 1),), (), 0.4, "says “decide”"),
         ((("say", 2),), (), 0.4, "is about something related"),
         ((), ("mentions Alice",), 0.4, "is about something related; mentions Alice"),
-        ((("decide", 1),), (), 0.002, "hardly related: says decide"),
+        ((("decide", 1),), (), 0.002, "hardly related: says “decide”"),
     ],
 )
 def test_why_begins_with_one_plain_sentence(
@@ -280,15 +280,15 @@ def test_why_quotes_words_as_the_document_writes_them() -> None:
     why = Why(0, "", "", "", "", 0.4, (), None, "", ())
     terms, forms = (("cancelations", 2), ("say", 3), ("api", 1)), ("Cancellations", "said", "API")
     snippet = Snippet("", (), "", 1, 1, terms, forms=forms)
-    assert why_sentence(why, snippet) == "says cancellations and api"
+    assert why_sentence(why, snippet) == "says “cancellations” and “api”"
 
 
 def test_why_says_that_a_speaker_says_only_what_the_turn_shown_says() -> None:
     why = Why(0, "", "", "", "", 0.4, (), None, "", ())
     terms, text = (("refunds", 2), ("fee", 1)), "Dana: The fee is low."
     for matches, sentence in (
-        (((10, 13),), "Dana speaks here; says fee; refunds elsewhere in the document"),
-        ((), "Dana speaks here; refunds and fee elsewhere in the document"),
+        (((10, 13),), "Dana speaks here; says “fee”; “refunds” elsewhere in the document"),
+        ((), "Dana speaks here; “refunds” and “fee” elsewhere in the document"),
     ):
         assert (
             why_sentence(why, Snippet(text, matches, "", 1, 1, terms, speaker="Dana")) == sentence

@@ -81,7 +81,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
         "document",
         0.3,
         (Addend(0.1, 0.66, "words", "bm25 3.8", "few words"), Addend(0.2, None, "date", "March")),
-        ("relevance .34 (full answer: .29)", "compared with a page too"),
+        ("relevance .34, 98 % of a full answer", "compared with a page too"),
     )
     entity = Section("entity", 0.9, (Addend(0.9, None, "Alice", "title", "by its title"),))
     terms = (Term(0.5, 0.3, "document"), Term(0.5, 0.9, "entity"))
@@ -89,7 +89,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
     words = dict(why_words(why, 0.5))
     assert list(words) == [
         "exact title", "score .60", "alpha .50", "document .30", "words .10", "date .20",
-        "relevance .34 (full answer: .29)", "compared with a page too", "entity .90",
+        "relevance .34, 98 % of a full answer", "compared with a page too", "entity .90",
         "Alice .90",
     ]  # fmt: skip
     assert all(words.values())
@@ -168,7 +168,7 @@ def test_alpha_modes_and_entities_are_explained() -> None:
         "flat": MEANINGS["flat"],
         reason: REASONS["below_threshold"],
         "seed": MEANINGS["seed"],
-        "meaning …": "so many texts can be found by meaning; the rest have no vector yet.",
+        "meaning incomplete": "some texts have no vector yet: only their words find them.",
     }
     kept, dropped = dict(entity_words(ALICE, 0.5)), dict(entity_words(PLATFORM, 0.5))
     assert kept["name “alice”, 2 facts"] == f"{SIGNALS['name']}; {SIGNALS['fact']}."

@@ -72,11 +72,12 @@ def test_a_base_is_summed_up_and_offers_its_own_queries() -> None:
     summary = BaseSummary(
         "demo", "/demo", True, 45, 4, contents="41 notes, 4 people", queries=("who is Ann?", "plan")
     )
-    shown = text_of(no_query(summary, key="↑")(80))
+    shown = text_of(no_query(summary, (), Keymap())(80))
     assert "for example  who is Ann?" in shown
     assert "↑ enter asks the next of them" in shown
     assert "41 notes, 4 people" in shown
-    one = text_of(no_query(summary, ("plan",), "↑")(80))
+    assert "F3           find who knows most about a topic" in shown
+    one = text_of(no_query(summary, ("plan",), Keymap())(80))
     assert "recent queries  plan" in one
     assert "↑ enter asks it" in one
 
@@ -96,7 +97,7 @@ def test_a_base_is_summed_up_and_offers_its_own_queries() -> None:
         (Mode("fast", "", "default", 3.0, 1.0), "fast · 3 ms"),
         (
             Mode("flat", "switched off", "default", 3.0, 0.34),
-            "flat · switched off · meaning 34 % · 3 ms",
+            "flat · switched off · meaning incomplete · 3 ms",
         ),
         (
             Mode("fast", "", "default", 3.0, 1.0, is_cut=True),

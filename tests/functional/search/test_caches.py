@@ -183,6 +183,16 @@ def test_few_changes_are_merged_when_reading_and_many_rewrite_the_file(
         assert {r.path: r.score for r in kb.search("harbour rollback", fast=True).results} == beside
 
 
+def test_openings_are_read_only_where_they_count(demo_copy: Path) -> None:
+    (demo_copy / ".kbx" / "usage.jsonl").write_bytes(b"nonsense\n")
+    said: list[str] = []
+    with KnowledgeBase(demo_copy, notice=said.append) as kb:
+        kb.search(QUERY)
+        assert not said
+        kb.search(QUERY, hotness=0.5)
+        assert "usage.jsonl: one line cannot be read" in said[0]
+
+
 def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
     (demo_copy / ".kbx" / "usage.jsonl").unlink(missing_ok=True)  # openings of other tests
     with KnowledgeBase(demo_copy) as kb:
@@ -193,16 +203,6 @@ def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
         row = evidence.paths.index(path)
         assert evidence.frecency[row] == pytest.approx(2 / 3, abs=1e-3)
         assert kb.rank(evidence, kb.tuning(hotness_weight=1.0)).top(1)[0].row == row
-
-
-def test_openings_are_read_only_where_they_count(demo_copy: Path) -> None:
-    (demo_copy / ".kbx" / "usage.jsonl").write_bytes(b"nonsense\n")
-    said: list[str] = []
-    with KnowledgeBase(demo_copy, notice=said.append) as kb:
-        kb.search(QUERY)
-        assert not said
-        kb.search(QUERY, hotness=0.5)
-        assert "usage.jsonl: one line cannot be read" in said[0]
 
 
 def test_vector_does_not_depend_on_other_queries() -> None:

@@ -94,7 +94,7 @@ class QueryDates:
             kind = _newest_asked_for(query)
             if kind is None or generation.document_dates.first_year is None:
                 return cls(query, filters)
-            of_kind = ()
+            of_kind: tuple[int, ...] = ()
             if kind and not spans_of_names(query):
                 of_kind = tuple(_rows_of_kind(kind, generation.snapshot))
             if kind and not of_kind:

@@ -106,8 +106,6 @@ def resolver_hash(kind: KeyKind, key: str) -> int:
 LONGEST_NAME = 12
 """Most words of a name; longer ones are not indexed."""
 SHORTEST_SURNAME = 2
-SHORTEST_HALF = 3
-"""Letters of a half of a double surname by which a person may be meant."""
 SUFFIXES = frozenset({("jr",), ("sr",), ("ii",), ("iii",), ("iv",)})
 """Words that may follow the surname: `J. P. Strong III`."""
 
@@ -142,8 +140,8 @@ class _Builder:
         self.full, self.kinds = _Names(), array("B")
         self.first_names, self.surnames = _Names(), _Names()
         self.most_words = 0
-        self._double: list[tuple[int, Words, str]] = []
-        """Entities with a double surname, its words, and the initials before it."""
+        self.halves: list[tuple[int, int, str]] = []
+        """Hashes of the halves of double surnames, the entity, and the initials before it."""
         self._entity = -1
         self._known: set[int] = set()
         """Hashes of the names added for the current entity."""
@@ -178,17 +176,9 @@ class _Builder:
             initials = "".join(word[0] for word in parts[: -len(surname)])
             self.surnames.add(words_hash(surname), number, initials)
             self.most_words = max(self.most_words, len(surname))
-            if len(surname) > 1:
-                self._double.append((number, surname, initials))
-
-    def add_halves(self) -> None:
-        """Add the halves of double surnames, except those that are a part of another name."""
-        taken = np.unique(np.array([*self.surnames.hashes, *self.first_names.hashes], np.uint64))
-        for number, surname, initials in self._double:
-            for half in surname:
-                found = words_hash((half,))
-                if len(half) >= SHORTEST_HALF and not _holds(taken, found):
-                    self.surnames.add(found, number, initials)
+            for half in surname if len(surname) > 1 else ():
+                if len(half) >= SHORTEST_SURNAME and half not in PARTICLES:
+                    self.halves.append((words_hash((half,)), number, initials))
 
     def add_spellings(self, number: int, entity: Entity, as_written: Hashes) -> None:
         """Add the singular and plural of multi-word names, unless an entity has it as a name.
@@ -216,7 +206,10 @@ def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
     for number, entity in enumerate(entities):
         if entity.type != "person":
             names.add_spellings(number, entity, as_written)
-    names.add_halves()
+    taken = np.unique(np.array([*names.surnames.hashes, *names.first_names.hashes], np.uint64))
+    for found, number, initials in names.halves:
+        if not _holds(taken, found):  # by which nobody else is called
+            names.surnames.add(found, number, initials)
     return StoredNames(
         state=state,
         full=names.full.by_hash(),

@@ -140,9 +140,9 @@ def _phrase_for(key: str, topic: _Stems, words: Sequence[str]) -> Sequence[str]:
     """
     for phrase in _phrases(key):
         spelled = phrase.split()
-        if len(topic) <= len(spelled) and _stems(spelled) <= _stems(words):
-            if topic == _stems(word for word in spelled if has_topic((word,))):
-                return spelled
+        may_ask = len(topic) <= len(spelled) and _stems(spelled) <= _stems(words)
+        if may_ask and topic == _stems(word for word in spelled if has_topic((word,))):
+            return spelled
     return ()
 
 

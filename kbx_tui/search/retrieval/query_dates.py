@@ -91,13 +91,10 @@ class QueryDates:
         dated = read_dates(query, today, lambda: generation.document_dates, spans_of_names)
         periods = [read.period for read in (*dated.dates, *dated.undated)]
         if not periods:
-            kind = _newest_asked_for(query)
-            if kind is None or generation.document_dates.first_year is None:
-                return cls(query, filters)
-            of_kind: tuple[int, ...] = ()
+            kind, of_kind = _newest_asked_for(query), tuple[int, ...]()
             if kind and not spans_of_names(query):
                 of_kind = tuple(_rows_of_kind(kind, generation.snapshot))
-            if kind and not of_kind:
+            if not of_kind and (kind != [] or generation.document_dates.first_year is None):
                 return cls(query, filters)
             return cls("", filters, is_for_newest=True, of_kind=of_kind)
         if is_filter:

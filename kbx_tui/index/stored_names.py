@@ -84,7 +84,7 @@ class StoredNames:
         return self.resolver.find(resolver_hash(kind, key))
 
 
-NAMES = StateFile("names", "4", StoredNames, ("entities",))
+NAMES = StateFile("names", "5", StoredNames, ("entities",))
 
 word_hash = lru_cache(maxsize=1 << 16)(key_hash)
 
@@ -140,6 +140,8 @@ class _Builder:
         self.full, self.kinds = _Names(), array("B")
         self.first_names, self.surnames = _Names(), _Names()
         self.most_words = 0
+        self.halves: list[tuple[int, int, str]] = []
+        """Hashes of the halves of double surnames, the entity, and the initials before it."""
         self._entity = -1
         self._known: set[int] = set()
         """Hashes of the names added for the current entity."""
@@ -174,6 +176,9 @@ class _Builder:
             initials = "".join(word[0] for word in parts[: -len(surname)])
             self.surnames.add(words_hash(surname), number, initials)
             self.most_words = max(self.most_words, len(surname))
+            for half in surname if len(surname) > 1 else ():
+                if len(half) >= SHORTEST_SURNAME and half not in PARTICLES:
+                    self.halves.append((words_hash((half,)), number, initials))
 
     def add_spellings(self, number: int, entity: Entity, as_written: Hashes) -> None:
         """Add the singular and plural of multi-word names, unless an entity has it as a name.
@@ -201,6 +206,10 @@ def make_names(entities: EntityColumn, state: Versions) -> StoredNames:
     for number, entity in enumerate(entities):
         if entity.type != "person":
             names.add_spellings(number, entity, as_written)
+    taken = np.unique(np.array([*names.surnames.hashes, *names.first_names.hashes], np.uint64))
+    for found, number, initials in names.halves:
+        if not _holds(taken, found):  # by which nobody else is called
+            names.surnames.add(found, number, initials)
     return StoredNames(
         state=state,
         full=names.full.by_hash(),

@@ -96,10 +96,8 @@ def _sections(index: OpenIndex) -> dict[str, tuple[Sequence[Any], Callable[[Any]
     of_type: dict[str, list[Entity]] = {name: [] for name in (*named.values(), "Other topics")}
     for entity in order:
         of_type[named.get(entity.type, "Other topics")].append(entity)
-    rows = [row for row, date in enumerate(snapshot.dates) if date]
-
-    def newness(row: int) -> tuple[str, str]:
-        return first_day(snapshot.dates[row]), snapshot.paths[row]
+    newest = [row for row, date in enumerate(snapshot.dates) if date]
+    newest.sort(key=lambda row: (first_day(snapshot.dates[row]), snapshot.paths[row]), reverse=True)
 
     def entity_line(entity: Entity) -> _Line:
         members = [entities[member] for member in entity.members if member in entities]
@@ -125,7 +123,7 @@ def _sections(index: OpenIndex) -> dict[str, tuple[Sequence[Any], Callable[[Any]
         **{name: (found, entity_line) for name, found in of_type.items()},
         "Open items": (open_items, fact_line),
         "Recent facts": ([fact for fact in facts if fact.kind == "fact"], fact_line),
-        "Recent documents": (sorted(rows, key=newness, reverse=True), document_line),
+        "Recent documents": (newest, document_line),
     }
 
 

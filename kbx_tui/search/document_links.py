@@ -267,7 +267,8 @@ class LinkIndex:
             for language in self._generation.words.languages
             for terms in search.terms(language)
         )
-        rows = set[int]().union(*map(self._rows_with, named))
+        holding = map(self._generation.words.rows_holding_all, filter(None, named))
+        rows = {row for rows in holding for row in rows.tolist()}
         paths = self._newest_first([self._snapshot.paths[row] for row in rows])
         unlinked = (source for source in paths if source not in linking)
         found = (mention for source in unlinked for mention in self._mentions_in(source, search))
@@ -282,10 +283,6 @@ class LinkIndex:
             text = _line_at(body, start, labels_first=self.labels_first)
             name = body[start:end]
             yield UnlinkedMention(source, title, date, line, text, name, column)
-
-    def _rows_with(self, terms: Sequence[str]) -> set[int]:
-        holding = [set(self._generation.words.rows_holding(term).tolist()) for term in terms]
-        return set.intersection(*holding) if holding else set()
 
     def _names(self, path: str) -> list[str]:
         row = self._snapshot.row_of[path]

@@ -33,7 +33,7 @@ from kbx_tui.index.vectors.vector_matrix import (
 from kbx_tui.knowledge.fields import page_name
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
-from kbx_tui.search.evidence.scores import ScoredDocuments
+from kbx_tui.search.evidence.scores import Rows, ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.name_lookup import DocumentNames, EntityNames, NameLookup
 from kbx_tui.search.properties import Properties
@@ -41,7 +41,7 @@ from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.name_index import KnownItems
 from kbx_tui.search.query.name_matching import QueryNames
 from kbx_tui.search.query.query_terms import NameMatch
-from kbx_tui.search.request import Filters
+from kbx_tui.search.request import Filters, TypedFilter
 from kbx_tui.search.retrieval.asked_kind import DocumentKinds
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
@@ -205,17 +205,22 @@ class IndexGeneration:
         if scoped := self._scopes.get((path, filters)):
             return scoped
         named = {name: self._ids_of(name) for name in filters.values("@")}
-        with_words, said = self.words.rows_with_phrase, filters.values("said")
-        rows_said = lambda name: self.speakers.rows(name)  # noqa: E731  # made only where needed
         cited = {name: self._cited(name) for name, ids in named.items() if not ids}
-        flags, scope = find_scope(
-            self.snapshot, path, filters, named, with_words, rows_said, self.properties.rows, cited
-        )
+        flags, scope = find_scope(self.snapshot, path, filters, named, self._rows_with, cited)
+        said = filters.values("said")
         silent = (self._silent(name) for name in said if not self.speakers.labels(name))
         nobody = (name for name, ids in named.items() if not (ids or cited[name]))
         unknown = (*map(self._unknown, nobody), *silent)
         scoped = ScopedDocuments.of(self.snapshot, flags, replace(scope, unknown_names=unknown))
         return self._scopes.put((path, filters), scoped)
+
+    def _rows_with(self, typed: TypedFilter) -> Rows:
+        match typed.key:
+            case "-" | '"':
+                return np.concatenate([self.words.rows_with_phrase(each) for each in typed.values])
+            case "said":
+                return np.concatenate([self.speakers.rows(each) for each in typed.values])
+        return self.properties.rows(typed)
 
     def _ids_of(self, name: str) -> list[str]:
         return [entity.id for entity in self.entity_names.named(name)]

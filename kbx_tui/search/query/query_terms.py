@@ -33,6 +33,7 @@ from kbx_tui.search.query.query_words import (
     ARTICLES,
     ASKING_FOR_ONE,
     FOR_MEETINGS,
+    FOR_PEOPLE,
     MONTHS,
     REQUEST_WORDS,
     asks_for_news,
@@ -53,8 +54,13 @@ TYPO_WEIGHT = 0.9
 
 Span = tuple[int, int]
 
-_WISH = re.compile(r"what\s+(?:do|does)\s+(?:the\s+)?(?:want|prefer|need|like)", re.IGNORECASE)
-"""Matches a query for what someone wants, without the name. What they wanted, a meeting says."""
+_OF_PAGE = re.compile(
+    r"(?:and\s*,\s*)?(?:what\s+(?:do|does)\s+(?:the\s+)?(?:want|prefer|need|like)|where\s+is|"
+    r"(?:when\s+)?(?:is|will)\s+(?:(?:s?he|they)\s+)?(?:be\s+)?(?:away|back|off|on\s+leave|out))",
+    re.IGNORECASE,
+)
+"""Matches a query for what someone wants or where they are, without the name, which their own page
+says. What they wanted, a meeting says."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 
@@ -88,8 +94,9 @@ class NamedQuery:
     things: tuple[int, ...]
     """Indices of the entities named outright that are neither people nor teams."""
     document_query: str
-    """Query of pass 2: without `spans`. Where no topic word would be left, the query as typed, or
-    only `spans` if it asks what is new: how that is put says nothing."""
+    """Query of pass 2: without `spans`. Where no topic word would be left, the query as typed, with
+    the name of who has a role, unless it asks for that, or only `spans` if it asks what is new:
+    how that is put says nothing."""
     names_only: bool
     """True for people or teams and no topic: `what did Ada say?`"""
     words_asked: str
@@ -104,10 +111,14 @@ class NamedQuery:
         named = [(match, kind) for match, kind in zip(matches, kinds, strict=True) if match.named]
         spans = tuple((match.start, match.end) for match, kind in named if kind in PEOPLE)
         things = [match for match, _ in named if (match.start, match.end) not in spans]
-        rest = without_spans(text, spans) if spans else text
+        rest, by_name = without_spans(text, spans) if spans else text, text
         rest_has_topic = asks_for_topic(folded_words(rest))
         words_asked = without_spans(text, {(match.start, match.end) for match, _ in named})
         asked = folded_words(words_asked)
+        for match in sorted(matches, key=lambda each: -each.start):
+            if match.signal.kind == "role" and FOR_PEOPLE.isdisjoint(asked):
+                name = entities[match.entity].name
+                by_name = f"{by_name[: match.start]}{name}{by_name[match.end :]}"
         news, names_only = asks_for_news(asked), bool(spans) and not rest_has_topic
         asks_state = bool(things) and asks_for_state(asked) and "when" not in asked
         is_for_page = names_only and news and FOR_MEETINGS.isdisjoint(asked)
@@ -120,7 +131,7 @@ class NamedQuery:
             kinds=kinds,
             spans=spans,
             things=tuple(match.entity for match in things),
-            document_query=rest if rest_has_topic or is_for_page else text,
+            document_query=rest if rest_has_topic or is_for_page else by_name,
             names_only=names_only,
             words_asked=words_asked if asks_for_topic(asked) and not asks_state else "",
             asks_for_news=news,
@@ -144,14 +155,14 @@ class NamedQuery:
     @property
     def asked_for(self) -> tuple[int, ...]:
         """Indices of the entities whose name is the whole query, `who is Ada?`, or of which it asks
-        what they want, `what does Ada prefer?`: several that share the name.
+        what they want, `what does Ada prefer?`, or where they are: several that share the name.
         """
         start, end = self._subject()
         entities = []
         for match, kind in zip(self.matches, self.kinds, strict=True):
             shared = match.signal.ambiguous and match.signal.score > HINT
             rest = (self.text[start : match.start] + self.text[match.end : end]).strip()
-            is_all = rest.casefold() in ("", kind) or _WISH.fullmatch(rest)
+            is_all = rest.casefold() in ("", kind) or _OF_PAGE.fullmatch(rest)
             if (match.named or shared) and is_all:
                 entities.append(match.entity)
         return tuple(entities)

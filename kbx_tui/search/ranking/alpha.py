@@ -64,7 +64,8 @@ def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | No
     to 1.
     """
     alpha, points = ranking.tuning.alpha, swap_points(ranking, limit)
-    close = [point for point in points if _is_at(point, alpha)]
+    inner = [point for point in points if 0.0 < point < 1.0]
+    close = {alpha}.intersection(points).union(p for p in inner if abs(p - alpha) <= SAME_ALPHA)
     below = max((point for point in points if point < alpha and point not in close), default=None)
     above = min((point for point in points if point > alpha and point not in close), default=None)
     if close:
@@ -75,10 +76,6 @@ def next_changes(ranking: Ranking, limit: int) -> tuple[float | None, float | No
         if alpha < 1.0 and _order_at(lines, (alpha + end) / 2, limit) != current:
             above = alpha
     return below, above
-
-
-def _is_at(point: float, alpha: float) -> bool:
-    return point == alpha or (0.0 < point < 1.0 and abs(point - alpha) <= SAME_ALPHA)
 
 
 def alpha_note(ranking: Ranking, limit: int) -> str:

@@ -439,7 +439,7 @@ def _cut(
     begin = _earlier_start(text, _sentence_start(text, start))
     raw = text[begin : begin + 2 * PASSAGE_LENGTH]
     shown, place = "", []  # place[i]: where character i of `raw` is in `shown`
-    left_out = []
+    left_out = set[int]()
     for start, stop, is_markup in _runs(raw):
         size = len(shown)
         if size >= PASSAGE_LENGTH:
@@ -453,7 +453,7 @@ def _cut(
                 place += [size] * (stop - start - 1)
         elif is_markup:
             place += [size] * (stop - start)
-            left_out.append((begin + start, begin + stop))
+            left_out.update(range(begin + start, begin + stop))
         else:
             stop = min(stop, start + PASSAGE_LENGTH - size)
             place += range(size, size + stop - start)
@@ -465,9 +465,7 @@ def _cut(
     spans = [
         (place[a - begin], place[b - 1 - begin] + 1)
         for a, b, _ in matches[bisect_left(matches, (begin,)) : bisect_left(matches, (end,))]
-        if b <= end
-        and place[b - 1 - begin] < len(shown)
-        and not any(first <= a < last for first, last in left_out)
+        if b <= end and place[b - 1 - begin] < len(shown) and a not in left_out
     ]
     breaks = (place[found.start()] for found in _LINE_BREAK.finditer(raw, 0, len(place)))
     inside = tuple(at for at in breaks if at < len(shown))

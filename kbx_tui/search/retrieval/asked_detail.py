@@ -135,8 +135,8 @@ def _phrase_for(key: str, topic: _Stems, words: Sequence[str]) -> Sequence[str]:
     """
     for phrase in _phrases(key):
         spelled = phrase.split()
-        asked = _stems(word for word in spelled if has_topic((word,)))
-        if topic == asked and _stems(spelled) <= _stems(words):
+        may_ask = len(topic) <= len(spelled) and _stems(spelled) <= _stems(words)
+        if may_ask and topic == _stems(word for word in spelled if has_topic((word,))):
             return spelled
     return ()
 

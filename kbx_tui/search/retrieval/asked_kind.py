@@ -41,13 +41,14 @@ newest" in docs/quality.md."""
 AGE_WEIGHT = 0.1
 """The most of a score that age takes. No labelled data chose it, so age counts only on request."""
 
+_MEETINGS = "meetings?|minutes|all[ -]hands|stand-?ups?|retrospective|debrief|kick-?off"
 _MEETING, _DECISION = (
-    re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])")
-    for words in (
-        "meetings?|minutes|all[ -]hands|stand-?ups?|retrospective|debrief|kick-?off",
-        "decisions?",
-    )
+    re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])") for words in (_MEETINGS, "decisions?")
 )
+_ATTENDED = re.compile(
+    rf"\bwho (?:else )?(?:attend|(?:is|was|were) (?:also )?(?:at|in) (?:.+ )?(?:{_MEETINGS}))", re.I
+)
+"""Matches `who attended` and `who was at the kick-off`: what tells is the page of the meeting."""
 SEVERAL = 2
 """Attendees of a meeting: a note has one author."""
 SOME = 3
@@ -101,7 +102,9 @@ class DocumentKinds:
         """
         if asks_for_people(query):
             name, of_kind = "people", self.people
-        elif len(words_of(query)) <= MOST_WORDS and not FOR_MEETINGS.isdisjoint(_folded(query)):
+        elif len(words_of(query)) <= MOST_WORDS and (
+            not FOR_MEETINGS.isdisjoint(_folded(query)) or _ATTENDED.search(query)
+        ):
             name, of_kind = "meetings", self.meetings
         else:
             return None
@@ -133,7 +136,7 @@ def _folded(query: str) -> frozenset[str]:
 
 
 def asks_for_people(query: str) -> bool:
-    return not FOR_PEOPLE.isdisjoint(_folded(query))
+    return not (FOR_PEOPLE.isdisjoint(_folded(query)) or _ATTENDED.search(query))
 
 
 def asked_kind(

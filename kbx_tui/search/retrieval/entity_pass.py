@@ -448,7 +448,7 @@ def linked_documents(
     reasons = tuple(_reason(*links_in_order[start:end]) for start, end in ranges)
     strongest = np.maximum.reduceat(strengths, starts)
     own = np.minimum.reduceat(codes, starts) == _OWN_PAGE
-    others = _are_among(documents, entity_pages) & ~own
+    others = np.isin(documents, entity_pages) & ~own
     in_text = np.maximum.reduceat(codes, starts) != _FRONTMATTER
     related = np.where(
         in_text, normalization.RELATED_PAGE_STRENGTH, normalization.RELATED_FIELD_STRENGTH
@@ -496,11 +496,3 @@ def _reason(*links: tuple[int, int]) -> str:
         label = LINK_KINDS[kind].replace("_", " ")
         labels.append(f"{count} {label}s" if count > 1 and kind >= _WIKILINK else label)
     return ", ".join(labels)
-
-
-def _are_among(rows: NDArray[Any], ascending: NDArray[Any]) -> NDArray[np.bool_]:
-    if not len(ascending):
-        return np.zeros(len(rows), np.bool_)
-    places = np.minimum(ascending.searchsorted(rows), len(ascending) - 1)
-    found: NDArray[np.bool_] = ascending[places] == rows
-    return found

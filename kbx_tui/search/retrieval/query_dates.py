@@ -46,6 +46,7 @@ from kbx_tui.search.query.date_forms import (
 from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.query.query_words import (
     DOCUMENT_WORDS,
+    FOR_NEWEST,
     KINDS_OF_TEXT,
     asks_for_news,
     has_topic,
@@ -90,9 +91,12 @@ class QueryDates:
         dated = read_dates(query, today, lambda: generation.document_dates, spans_of_names)
         periods = [read.period for read in (*dated.dates, *dated.undated)]
         if not periods:
-            is_for_newest = _asks_for_newest_alone(query)
-            is_for_newest = is_for_newest and generation.document_dates.first_year is not None
-            return cls("" if is_for_newest else query, filters, is_for_newest=is_for_newest)
+            kind, of_kind = _newest_asked_for(query), tuple[int, ...]()
+            if kind and not spans_of_names(query):
+                of_kind = tuple(_rows_of_kind(kind, generation.snapshot))
+            if not of_kind and (kind != [] or generation.document_dates.first_year is None):
+                return cls(query, filters)
+            return cls("", filters, is_for_newest=True, of_kind=of_kind)
         if is_filter:
             ends = [period.last for period in periods]
             last = max(ends) if all(ends) else ""
@@ -115,7 +119,7 @@ class QueryDates:
         said = (flags[generation.words.rows_with_phrase(word)].any() for word in words)
         if not flags.any() or any(said):
             return self
-        of_kind = tuple(_rows_of_kind(words, np.flatnonzero(flags).tolist(), generation.snapshot))
+        of_kind = tuple(row for row in _rows_of_kind(words, generation.snapshot) if flags[row])
         if not (of_kind or KINDS_OF_TEXT.issuperset(words)):
             return self
         time = join_limited([read.period.words for read in self.read], " or ")
@@ -151,10 +155,18 @@ class QueryDates:
         return DatePreference(dates, matches, full_relevance, weight, self.is_filter)
 
 
-def _asks_for_newest_alone(query: str) -> bool:
-    words = folded_words(query)
-    others = {*words} - words_for_news(words) - DOCUMENT_WORDS
-    return asks_for_news(words) and not has_topic(others)
+def _newest_asked_for(query: str) -> Sequence[str] | None:
+    """Return the words for a kind after those for the newest: `postmortem` in `last postmortem`.
+
+    Empty if there are none, as in `last meeting`; None if anything else is asked.
+    """
+    words = list(folded_words(query))
+    ignored = words_for_news(words) | DOCUMENT_WORDS | {"last"}
+    kind = [word for word in words if word not in ignored and has_topic((word,))]
+    if not kind:
+        return kind if asks_for_news(words) else None
+    before, *after = words[-1 - len(kind) :]
+    return kind if after == kind and before in FOR_NEWEST | {"last"} else None
 
 
 def _searched(dated: DatedQuery, named: NamedQuery) -> str:
@@ -171,18 +183,13 @@ def _searched(dated: DatedQuery, named: NamedQuery) -> str:
     return dated.text if may_be_written else ""
 
 
-_TELLS_OF = {term_of("postmortem"): term_of("incident")}
-"""What a page of a type or folder is asked for as besides."""
-
-
-def _rows_of_kind(words: Sequence[str], rows: Sequence[int], snapshot: Snapshot) -> Iterator[int]:
-    """Yield those of some rows whose type and folders the folded words are."""
+def _rows_of_kind(words: Sequence[str], snapshot: Snapshot) -> Iterator[int]:
+    """Yield the dated documents whose type or folders folded words are."""
     wanted = set(map(term_of, words))
-    for row in rows:
+    for row, day in enumerate(snapshot.dates):
         types = (each[5:] for each in snapshot.properties[row] if each.startswith("type="))
         names = filter(None, (*types, *snapshot.paths[row].split("/")[:-1]))
-        terms = {term_of(fold(name)) for name in names}
-        if wanted <= terms | {_TELLS_OF[term] for term in terms & _TELLS_OF.keys()}:
+        if day and wanted <= {term_of(fold(name)) for name in names}:
             yield row
 
 

@@ -184,7 +184,7 @@ class Retriever:
                 turn=spoken.turn if spoken is not None else None,
                 is_for_news=evidence.asked_kind is not None and evidence.asked_kind.is_for_news,
                 is_for_open_items=what.endswith(f" {OPEN_ITEMS}"),
-                property=property_line(properties, what),
+                property=property_line(properties, what) if what else "",
             )
 
 
@@ -265,9 +265,7 @@ class _Search:
             counts_openings = top_k.tuning.hotness_weight > 0.0
         self._frecency = opened.frecency(row_of) if counts_openings else np.zeros(len(row_of))
         if self._vectors is None or not dates.text:
-            evidence = self._within(scoped, scoring)
-            items = MappingProxyType({**self._listed(), **evidence.known_items})
-            return replace(evidence, known_items=items)
+            return self._within(scoped, scoring)
         feedback = FEEDBACK_WEIGHT if request.feedback is None else request.feedback
         query = documents.feedback_query(self._vectors, self._query_vectors.vector, feedback)
         if wide is not None:
@@ -291,9 +289,9 @@ class _Search:
         if preference is not None and scoped is not self._scoped:
             matches = preference.matches[np.searchsorted(self._scoped.rows, scoped.rows)]
             preference = replace(preference, matches=frozen(matches))
-        known_items = {
-            int(np.searchsorted(scoped.rows, row)): what for row, what in self._known_items.items()
-        }
+        known_items = self._listed()
+        for row, what in self._known_items.items():
+            known_items[int(np.searchsorted(scoped.rows, row))] = what
         as_typed, as_searched = scoring.lexical
         fast = self._request.fast
         return Evidence(
@@ -476,7 +474,7 @@ class _Search:
             if not is_asked and row not in pages:
                 yield row
 
-    def _listed(self) -> Mapping[int, str]:
+    def _listed(self) -> dict[int, str]:
         """Return the documents listed by a query that asks for a time or the newest, or consists of
         typed filters, and nothing else: of meetings or people alone, if it says so.
 

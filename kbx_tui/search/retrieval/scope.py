@@ -65,42 +65,28 @@ def find_scope(
     path: PathFilter,
     filters: Filters | None = None,
     named: Mapping[str, Sequence[str]] = _NOBODY,
-    rows_with: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
-    rows_said: Callable[[str], Rows] = lambda _: np.empty(0, np.int64),
-    rows_having: Callable[[TypedFilter], Rows] = lambda _: np.empty(0, np.int64),
+    rows_with: Callable[[TypedFilter], Rows] = lambda _: np.empty(0, np.int64),
     cited: Mapping[str, Sequence[int]] = _NOBODY,
 ) -> tuple[Flags, Scope]:
     """Return which documents are in scope, shape (documents,), and the filters with their counts.
 
     `named` has the ids of the entities with each name in a typed filter. `rows_with` returns the
-    documents with words one after the other, `rows_said` those in which someone speaks,
-    `rows_having` those that a filter by a property matches, and `cited` has those that the name of
-    no entity means, such as a citation key. Words in quotation marks that no
-    document in scope has are ignored. All filtered columns are in memory; no table is read.
+    documents that a filter by words, speaker or property matches, and `cited` has those that the
+    name of no entity means, such as a citation key. Words in quotation marks that no document in
+    scope has are ignored. All filtered columns are in memory; no table is read.
     """
     filters = filters or Filters()
     flags = _flags(snapshot, path, filters)
     unmatched, emptied_by = [], None
     for number, typed in enumerate(filters.typed):
         was_empty = not flags.any()
-        if typed.key in ("-", '"'):
-            with_words = np.zeros(len(flags), np.bool_)
-            with_words[np.concatenate([rows_with(words) for words in typed.values])] = True
-            if typed.key == "-":
-                flags &= ~with_words
-            elif (flags & with_words).any():
-                flags &= with_words
-            else:
-                unmatched.append(str(typed))
-        elif typed.key == "said":
-            spoken = np.zeros(len(flags), np.bool_)
-            spoken[np.concatenate([rows_said(name) for name in typed.values])] = True
-            flags &= ~spoken if typed.is_negated else spoken
+        matching = _typed_flags(snapshot, typed, named, rows_with)
+        if typed.key == "@":
+            matching[[row for name in typed.values for row in cited.get(name, ())]] = True
+        if typed.key == '"' and not (flags & matching).any():
+            unmatched.append(str(typed))
         else:
-            matching = _typed_flags(snapshot, typed, named, rows_having)
-            if typed.key == "@":
-                matching[[row for name in typed.values for row in cited.get(name, ())]] = True
-            flags &= ~matching if typed.is_negated else matching
+            flags &= ~matching if typed.is_negated or typed.key == "-" else matching
         if not (was_empty or flags.any()):
             emptied_by = number
     muted = [snapshot.row_of[name] for name in filters.muted_documents if name in snapshot.row_of]
@@ -129,7 +115,7 @@ def _typed_flags(
     snapshot: Snapshot,
     typed: TypedFilter,
     named: Mapping[str, Sequence[str]],
-    rows_having: Callable[[TypedFilter], Rows],
+    rows_with: Callable[[TypedFilter], Rows],
 ) -> Flags:
     values, path, filters = typed.values, PathFilter(), Filters()
     match typed.key if typed.operator == ":" else "":
@@ -154,7 +140,7 @@ def _typed_flags(
             filters = Filters(entities=tuple(ids) or values)
         case _:
             flags = np.zeros(len(snapshot.paths), np.bool_)
-            flags[rows_having(typed)] = True
+            flags[rows_with(typed)] = True
             return flags
     return _flags(snapshot, path, filters)
 

@@ -162,15 +162,14 @@ class Speakers:
                 return _asked(query, name, start, size, verb)
         for start, size in query.ranges((3, 2, 1)):
             words = query.folded[start : start + size]
+            labels = self._with_word.get(words[0], ())
+            if not any(f"{label} ".startswith(f"{' '.join(words)} ") for label in labels):
+                continue
             is_word = is_common_word(words[0]) and query.words[start].text.islower()
             verb = None if is_word else _verb_of_saying(query, start, size)
-            if verb is not None and self._begins_label(words):
+            if verb is not None:
                 return _asked(query, " ".join(words), start, size, verb)
         return None
-
-    def _begins_label(self, words: Sequence[str]) -> bool:
-        labels = self._with_word.get(words[0], ())
-        return any(f"{label} ".startswith(f"{' '.join(words)} ") for label in labels)
 
     def shown(self, name: str) -> str:
         """Return how someone is called: the name of a person, or the label of a speaker."""

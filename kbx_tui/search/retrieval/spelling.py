@@ -45,8 +45,7 @@ def corrected(
     exact += [match.span() for match in QUOTED.finditer(text)]
     corrections = list[tuple[str, str]]()
     for word in reversed(words_of(text)):
-        is_exact = any(start <= word.start < end for start, end in exact)
-        if is_exact:
+        if any(start <= word.start < end for start, end in exact):
             continue
         is_role = asks_who or word.text.isupper()
         if meant := _meant_by(word.folded, generation, flags, is_token, is_role=is_role):

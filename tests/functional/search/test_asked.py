@@ -61,6 +61,20 @@ def test_a_text_without_the_preposition_counts(kb: KnowledgeBase, query: str, pa
     assert (found.explain or {})["lexical_score"] > 0.0
 
 
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("who attended the kickoff", "meetings/2026-03-04.md"),
+        ("who else was at the all hands?", "meetings/2026-03-02.md"),
+        ("what did the bell ringer say", "meetings/2026-03-23.md"),  # who says nothing of bells
+        ("where is Cleo", "people/cleo-hart.md"),
+        ("and Cleo Hart, when is she back?", "people/cleo-hart.md"),
+    ],
+)
+def test_the_first_result_is_what_was_asked_for(kb: KnowledgeBase, query: str, path: str) -> None:
+    assert kb.search(query).results[0].path == path
+
+
 def test_a_role_alone_finds_who_has_it(kb: KnowledgeBase) -> None:
     for query in ("carpenters", "carpenter", "who are our carpenters?"):
         found = {result.path for result in kb.search(query).results[:2]}

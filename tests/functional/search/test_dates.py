@@ -175,15 +175,19 @@ def test_a_type_or_folder_is_listed_for_a_time_in_which_no_document_says_it(tmp_
         "log/2026-03-05-tea.md": "# Tea\n\nNo milk.\n",
         "incidents/2026-03-06-slow.md": "# Slow pump\n\nThe filter was full.\n",
         "log/2026-03-07-leak.md": "---\ntype: incident\n---\n# Leak\n\nThe hose.\n",
+        "incidents/README.md": "# List\n\nThe latest are on top.\n",
     }
     with KnowledgeBase(index_vault(tmp_path, pages)) as kb:
-        january, february, march, articles = (
+        january, february, march, articles, *newest = (
             search(kb, query)
             for query in (
                 "incidents in January 2026",
                 "incidents in February 2026",
                 "incident of March 2026",
                 "articles of March 2026",
+                "the latest incident",
+                "last incidents",
+                "latest on the incident",
             )
         )
     assert all(result.score < 1.0 for result in january.results)
@@ -193,6 +197,10 @@ def test_a_type_or_folder_is_listed_for_a_time_in_which_no_document_says_it(tmp_
     assert note.format("incident", "those of that type or folder") in march.meta.notes
     assert len(articles.results) == 3
     assert note.format("articles", "all of that time") in articles.meta.notes
+    assert [[each.title for each in response.results] for response in newest[:2]] == [
+        ["Leak", "Slow pump"]
+    ] * 2
+    assert newest[2].results[0].score < 1.0
 
 
 def test_a_page_about_a_month_or_year_is_of_any_time_in_it(tmp_path: Path) -> None:

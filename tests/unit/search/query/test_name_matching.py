@@ -47,6 +47,8 @@ def found(query: str) -> dict[str, NameMatch]:
         ("what did bains say about loans?", "person:navdeep-bains"),
         ("According to Dr. Blaney, what are the reasons?", "person:david-blaney"),
         ("questions from Irranca-Davies", "person:huw-irranca-davies"),
+        ("What did Irranca decide", "person:huw-irranca-davies"),
+        ("what did Davies say about exports?", "person:suzy-davies"),
         ("Jerome Cote's view of exports", "person:jérôme-côté"),
         ("JCO on exports", "person:jérôme-côté"),
         ("what did jco say about exports", "person:jérôme-côté"),

@@ -80,6 +80,9 @@ def test_subject_is_the_query_without_its_phrasing(query: str, subject: str) -> 
         ("what does Ada want?", [0]),  # their own page holds what they want
         ("what does Ada want from the tide?", []),
         ("what did Ada want?", []),  # a meeting may hold it
+        ("where is Ada", [0]),
+        ("is Ada on leave?", [0]),
+        ("where is Ada on fees", []),
         ("team of Harbour Crew", []),
         ("about will", []),
         ("what did Ada say?", []),

@@ -86,9 +86,14 @@ def speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
 
 # Captions
 
-_TIMING = re.compile(r"[ \t]*-?\d[\d.,]*:[\d:.,]*\d[ \t]*-->[ \t]*-?\d")
+_TIMING = re.compile(
+    r"-?\d[\d.,]*:[\d:.,]*\d[ \t]*-->[ \t]*-?\d[\d:.,]*"
+    r"(?:\s+(?:align|line|position|region|size|vertical|[XY][12]):\S+)*\s*"
+)
+"""The times of a cue and its settings, after which some programs write the text."""
 _SPEAKER_OF_CUE = re.compile(r'\d+ "([^"]+)" \(\d+\)')
 """The identifier of a cue in transcripts of Webex."""
+_IDENTIFIER = re.compile(r"(?=\S*\d)\S+")
 _COMMENT = re.compile(
     r"\n[ \t]*\n[ \t]*NOTE(?=\s)(?!\s(?:confidence|duration|language|recognizability):)",
     re.IGNORECASE,
@@ -96,6 +101,7 @@ _COMMENT = re.compile(
 """A comment, except for those in which Microsoft Stream describes the recognition of speech."""
 _NO_TEXT = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
 """The first line of a block of WebVTT that is not shown."""
+_METADATA = re.compile(r"(?:kind|language|region|x-[\w-]+) ?[:=]", re.IGNORECASE)
 
 
 def read_captions(file: SourceFile, form: str) -> Imported:
@@ -122,36 +128,37 @@ def read_captions(file: SourceFile, form: str) -> Imported:
 def _cues(text: str, *, is_vtt: bool) -> Iterator[tuple[str, str]]:
     """Yield what is before the first cue, then each cue: the speaker in its identifier, its text.
 
-    A blank line does not end a cue: many programs write some in a text. Identifiers, and the
-    header, comments and styles of WebVTT, are left out.
+    A blank line does not end a cue: many programs write some in a text. Identifiers, which are
+    numbers or follow a blank line in WebVTT, and its header, comments and styles are left out.
     """
     lines = [line.strip() for line in text.removeprefix("\ufeff").strip().split("\n")]
     times = [number for number, line in enumerate(lines) if _TIMING.match(line)]
     speaker, start = "", 0
     for time in [*times, len(lines)]:
         end, next_speaker = time, ""
-        before = lines[time - 1] if 0 < time < len(lines) else ""
+        above, before = ["", "", *lines][time : time + 2] if time < len(lines) else ("", "")
         if match := _SPEAKER_OF_CUE.fullmatch(before):
             end, next_speaker = time - 1, match[1].strip()
-        elif before.isdigit() or (" " not in before and re.search(r"\d", before)):
+        elif before.isdigit() or (is_vtt and not above and _IDENTIFIER.fullmatch(before)):
             end = time - 1
         shown = lines[start:end]
         yield speaker, "\n".join(_shown(shown, has_header=not start) if is_vtt else shown)
-        speaker, start = next_speaker, time + 1
+        speaker, start = next_speaker, time
+        if time < len(lines):
+            lines[time] = _TIMING.sub("", lines[time], count=1)
 
 
 def _shown(lines: Sequence[str], *, has_header: bool) -> Iterator[str]:
     """Yield the lines of WebVTT that are text; of the header, what follows WEBVTT."""
-    if has_header and lines:
-        yield lines[0].removeprefix("WEBVTT").strip(" \t-–")
-    is_hidden = has_header
-    previous = "WEBVTT" if has_header else ""
-    for line in lines[has_header:]:
+    for first in lines[:1]:
+        yield first.removeprefix("WEBVTT").strip(" \t-–") if has_header else first
+    is_hidden, previous = False, "WEBVTT"
+    for line in lines[1:]:
         if not line:
             is_hidden = False
         elif not previous and _NO_TEXT.fullmatch(line):
             is_hidden = True
-        if not is_hidden:
+        if not (is_hidden or (has_header and _METADATA.match(line))):
             yield line
         previous = line
 
@@ -160,7 +167,7 @@ _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s++([^<>]+)>")
 _WORD_TIME = re.compile(r"<[\d:.]+>")
 """The time of a word, in captions that roll: each cue repeats the last line of the one before."""
 _TAG = re.compile(
-    r"<[^<>]*>|\{(?:\\[^{}]*|/?[biu])\}"
+    r"<(?:/?[a-z][^<>\n]*|/|[\d:.]+)>|\{(?:\\[^{}]*|/?[biu])\}", re.IGNORECASE
 )  # without `<`, or time is quadratic where none is closed
 _LABEL = re.compile(
     r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"

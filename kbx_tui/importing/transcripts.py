@@ -24,6 +24,7 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.knowledge.dates import day_in, iso_date, only_day
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.records import Attendee
 from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN, is_capitalised
 
@@ -266,7 +267,7 @@ _OTTER_TURN = re.compile(
 )
 """`Ann Lee  0:12`; in brackets are names in texts of Zoom, and times in those of Rev."""
 _FATHOM_TURN = re.compile(
-    rf"{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
+    rf"@?{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
 )
 _SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
 
@@ -315,7 +316,7 @@ def fathom_turns(lines: Sequence[str]) -> dict[int, str]:
     matches = {
         number: match
         for number, line in enumerate(lines)
-        if (match := _FATHOM_TURN.fullmatch(line.rstrip()))
+        if (match := _FATHOM_TURN.fullmatch(strip_markup(line).rstrip()))
     }
     return _in_order(matches)
 
@@ -410,8 +411,11 @@ def _listed(head: Sequence[str]) -> tuple[tuple[list[str], list[str]], list[str]
     return (names, entries["SUMMARY KEYWORDS"] + entries["KEYWORDS"]), rest
 
 
-_LINK = re.compile(r"https://fathom\.video/\S+")
-_DAY = re.compile(r"\w+ \d{1,2}, \d{4}")
+_RECORDING = re.compile(
+    r"\W*VIEW RECORDING(?: - (?P<length>\d[\w ]*?))?(?: \([^()]*\))?"
+    r"\W*(?P<link>https?://[^\s()]+)?\W*"
+)
+_DAY = re.compile(r"\w+ \d{1,2}(?:, \d{4})?")
 
 
 def read_fathom_text(file: SourceFile) -> ImportedDocument:
@@ -420,17 +424,31 @@ def read_fathom_text(file: SourceFile) -> ImportedDocument:
     if not turns:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
     head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
-    title = head.pop(0) if head and not _LINK.search(head[0]) else _title_in_name(file.stem)
+    recording = next(filter(None, map(_RECORDING.fullmatch, head)), None)
+    fields = {}
+    if recording:
+        head.remove(recording[0])
+        found = {"url": recording["link"], "duration": recording["length"]}
+        fields = {name: value for name, value in found.items() if value}
+    title = head.pop(0) if head else _title_in_name(file.stem)
     day, (before_day, _, last) = "", title.rpartition(" - ")
-    if before_day and _DAY.fullmatch(last.strip()):
-        title, day = before_day.strip(), iso_date(last.strip())
-    link = next((found[0] for line in head if (found := _LINK.search(line))), "")
+    if before_day and _DAY.fullmatch(last.strip()) and (day := _last_day(last, file.modified)):
+        title = before_day.strip()
     return transcript(
-        f"fathom:{content_id(link.encode() or file.data)}",
+        f"fathom:{content_id(fields.get('url', '').encode() or file.data)}",
         file,
         turns,
         title=title,
         date=day,
-        fields={"url": link} if link else {},
-        head=[line for line in head if not (link and link in line)],
+        fields=fields,
+        head=head,
     )
+
+
+def _last_day(day: str, until: str) -> str:
+    """Return the ISO date of `March 17, 2026`, or of the last `March 17` until an ISO date."""
+    if "," in day:
+        return iso_date(day.strip())
+    years = (int(until[:4]) - back for back in range(2)) if until else ()
+    days = (iso_date(f"{day.strip()}, {year}") for year in years)
+    return next((found for found in days if found and found <= until), "")

@@ -501,15 +501,20 @@ def _attached(files: object, key: str) -> list[str]:
     return texts
 
 
+_UNSPOKEN_BY_CLAUDE = ("flag", "thinking", "token_budget", "tool_result")
+
+
 def _claude_message(message: dict[str, Any]) -> Turn:
-    texts = [
-        _document_in(json.dumps(part.get("input")))
-        if kind == "tool_use"
-        else _text_in(part, "text")
-        for part in _objects_in(message.get("content"))
-        if (kind := part.get("type")) not in ("thinking", "tool_result")
-    ]
+    texts, left_out = [], []
+    for part in _objects_in(message.get("content")):
+        kind = _text_in(part, "type")
+        if kind == "tool_use":
+            texts.append(_document_in(json.dumps(part.get("input"))))
+        elif kind not in _UNSPOKEN_BY_CLAUDE:
+            texts.append(_text_in(part, "text"))
+            left_out += [] if texts[-1] or kind in _OF_TEXT else [f"(left out: {kind})"]
     texts = list(filter(None, texts)) or [_text_in(message, "text")]
+    texts += left_out
     for key in ("attachments", "files"):
         texts += _attached(message.get(key), "file_name")
     sender = "Me" if _text_in(message, "sender") == "human" else "Assistant"

@@ -231,7 +231,7 @@ def test_the_head_of_a_text_of_fathom_is_read(
     assert page.body == "**Rosa Diaz:** We sail.\n\n**Tim Ek:** Aye.\n"
 
 
-def meeting(name: str, record: dict[str, object]) -> ImportedDocument:
+def meeting(name: str, record: object) -> ImportedDocument:
     return one(name, json.dumps(record))
 
 

@@ -117,19 +117,19 @@ def _is_recording(meeting: dict[str, Any]) -> bool:
 
 
 def _fathom_meeting(file: SourceFile, meeting: dict[str, Any]) -> ImportedDocument:
-    turns: list[Turn] = []
-    emails: dict[str, str] = {}
-    for line in _objects_in(meeting.get("transcript")):
-        name = _text_in(line, "speaker") or _text_in(line.get("speaker"), "display_name", "name")
-        email = _text_in(line.get("speaker"), "matched_calendar_invitee_email")
-        emails.setdefault(name, email)
-        turns.append((name, _text_in(line, "text")))
-    spoken = {email: name for name, email in emails.items() if email}
+    lines = _objects_in(meeting.get("transcript"))
+    turns = _turns(lines)
+    spoken = {
+        email: name
+        for line, (name, _) in zip(lines, turns, strict=True)
+        if (email := _text_in(line.get("speaker"), "matched_calendar_invitee_email"))
+    }
+    emails = {name: email for email, name in spoken.items()}
     invited = _attendees([meeting.get("calendar_invitees"), meeting.get("recorded_by")])
     people = [Attendee(spoken.get(who.email, who.name), who.email) for who in invited]
     named = {who.name for who in people}
-    extra = [who for who in speakers(turns) if who.name not in named]
-    people += [Attendee(who.name, emails[who.name]) for who in extra]
+    names = [who.name for who in speakers(turns)]
+    people += [Attendee(name, emails.get(name, "")) for name in names if name not in named]
     link = _text_in(meeting, "share_url", "url")
     summaries = _objects_in([meeting.get("default_summary"), meeting.get("summary")])
     summary = "\n\n".join(_text_in(each, "markdown_formatted") for each in summaries)
@@ -193,7 +193,8 @@ def _granola_meetings(
     meetings, problems = [], []
     for note in notes:
         title = _text_in(note, "title")
-        turns = _granola_turns(note.get("transcript") or _entry(state, "transcripts", note["id"]))
+        said = note.get("transcript") or _entry(state, "transcripts", note["id"])
+        turns = _turns(said.get("entries") if isinstance(said, dict) else said)
         text = _text_in(note, "notes_markdown", "notes_plain") or _rich_text(note.get("notes"))
         summary = _text_in(note, "summary_markdown", "summary_text")
         summary = summary or _granola_panels(note, _entry(state, "documentPanels", note["id"]))
@@ -324,14 +325,14 @@ def _detailed_name(person: dict[str, Any]) -> str:
     return ""
 
 
-def _granola_turns(entries: object) -> list[Turn]:
+def _turns(entries: object) -> list[Turn]:
+    """Return what was said by the entries of a transcript of Fathom or Granola."""
     turns: list[Turn] = []
-    if isinstance(entries, dict):
-        entries = entries.get("entries")
     for entry in _objects_in(entries):
         speaker = entry.get("speaker")
         source = _text_in(entry, "source") or _text_in(speaker, "source")
-        name = _text_in(speaker, "name", "diarization_label") or _SOURCES.get(source, source)
+        name = _text_in(speaker, "display_name", "name", "diarization_label")
+        name = name or _text_in(entry, "speaker") or _SOURCES.get(source, source)
         turns.append((name, _text_in(entry, "text")))
     return turns
 

@@ -19,6 +19,23 @@ GITIGNORE_LIMIT = 1 << 20
 MOST_RULES = 5_000
 """Patterns of a base: each file is compared with all of them, whenever the base is walked."""
 
+_CLASSES = {
+    "alnum": [("0", "9"), ("A", "Z"), ("a", "z")],
+    "alpha": [("A", "Z"), ("a", "z")],
+    "blank": [(" ", " "), ("\t", "\t")],
+    "cntrl": [("\0", "\x1f"), ("\x7f", "\x7f")],
+    "digit": [("0", "9")],
+    "graph": [("!", "~")],
+    "lower": [("a", "z")],
+    "print": [(" ", "~")],
+    "punct": [("!", "/"), (":", "@"), ("[", "`"), ("{", "~")],
+    "space": [("\t", "\r"), (" ", " ")],
+    "upper": [("A", "Z")],
+    "xdigit": [("0", "9"), ("A", "F"), ("a", "f")],
+}
+"""Ranges of the classes in brackets, `[[:alpha:]]`."""
+_CLASS = re.compile(r"\[:([a-z]+):\]")
+
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
@@ -173,6 +190,10 @@ def _bracket(name: str, place: int) -> tuple[str, int] | None:
     is_first = True
     while place < len(name) and (is_first or name[place] != "]"):
         is_first = False
+        if named := _CLASS.match(name, place):
+            ranges += _CLASSES.get(named[1], [])
+            place = named.end()
+            continue
         first, place = _character(name, place)
         ranges.append((first, first))  # even if the range is reversed, as for git
         if name[place : place + 1] == "-" and name[place + 1 : place + 2] not in ("", "]"):

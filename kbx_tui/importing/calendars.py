@@ -39,8 +39,10 @@ _BOOKKEEPING = frozenset(
      "REQUEST-STATUS", "SEQUENCE", "TRANSP"}
 )  # fmt: skip
 """Properties that say nothing of an event; nor do those of single programs, which begin with X."""
-_OF_CALENDAR = ("COMMENT", "DESCRIPTION", "X-WR-CALDESC")
-"""Properties of a calendar that say something, besides its name."""
+_SAID_OF_CALENDAR = "X-WR-CALDESC"
+_READ_OF_CALENDAR = _BOOKKEEPING | {
+    "CALSCALE", "COLOR", "METHOD", "NAME", "PRODID", "REFRESH-INTERVAL", "SOURCE", "UID", "VERSION",
+}  # fmt: skip
 _OF_PROGRAMS = ("X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL")
 _LABELS = {"RDATE": "Also on", "EXDATE": "Not on"}
 _FORMATTED, _ESCAPED = "X-ALT-DESC", re.compile(r"\\([,;\\])")
@@ -72,9 +74,12 @@ def read_calendar(file: SourceFile) -> Imported:
         others = Counter(str(part.name) for each in calendars for part in each.walk())
         said = [
             f"{name}: {_written(value)}"
-            for each in calendars
-            for name in _OF_CALENDAR
-            for value in _values(each, name)
+            for calendar in calendars
+            for each in calendar.walk("VCALENDAR")
+            for name in each
+            if name == _SAID_OF_CALENDAR or not name.startswith("X-")
+            for value in _values(each, name, broken=True)
+            if name not in _READ_OF_CALENDAR
         ]
     except (ValueError, IndexError, KeyError) as error:
         raise ValueError(f"it is not a valid calendar: {error}") from error

@@ -18,13 +18,13 @@ from kbx_tui.importing.imported_document import (
     SourceFile,
     content_id,
 )
-from kbx_tui.knowledge.dates import iso_date
+from kbx_tui.knowledge.dates import only_day
 from kbx_tui.knowledge.fields import EMAIL
 
 _UNREADABLE = (VObjectError, ValueError, TypeError, AttributeError, LookupError)
 """Exceptions of the library for broken lines, such as one in an unknown encoding."""
 
-_EDGE = re.compile(r"\s*(?:[\w-]+\.)?(BEGIN|END):\s*VCARD\s*", re.IGNORECASE)
+_EDGE = re.compile(r"\s*(?:[\w-]+\.)?(BEGIN|END):\s*VCARD\b\s*", re.IGNORECASE)
 _PROPERTY = re.compile(r"[\w-]+(?:\.[\w-]+)?(?:\([^)]*\))?[;:]")
 _QUOTED = re.compile(r"[^:]{0,500}QUOTED-PRINTABLE", re.IGNORECASE)
 _NO_ENCODING = re.compile(r"[^:]{0,500};CHARSET=\"?(?:punycode|idna)", re.IGNORECASE)
@@ -92,15 +92,17 @@ def _cards(text: str) -> tuple[list[list[str]], list[str]]:
     cards: list[list[list[str]]] = []  # of the pieces of each line
     opened: list[list[list[str]]] = []
     outside: list[str] = []
-    for line in filter(str.strip, text.split("\n")):
-        if edge := _EDGE.fullmatch(line):
+    for line in text.split("\n"):
+        if edge := _EDGE.match(line):
+            line = line[edge.end() :]
             if edge[1].upper() == "END":
                 del opened[-1:]
-                continue
-            if opened and opened[-1][-1:] != [["AGENT:"]]:
-                opened.clear()
-            opened.append([])
-            cards.append(opened[-1])
+            else:
+                if opened and opened[-1][-1:] != [["AGENT:"]]:
+                    opened.clear()
+                opened.append([])
+                cards.append(opened[-1])
+        if not line.strip():
             continue
         if not opened:
             outside.append(line.strip())
@@ -160,7 +162,7 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
         "team": ", ".join(units[1:]),
         "phone": _one_or_all(phones),
         "address": _one_or_all(addresses),
-        "birthday": next((iso_date(text) or text for text in _texts(found, "bday")), ""),
+        "birthday": next((only_day(text) or text for text in _texts(found, "bday")), ""),
         "url": _one_or_all(_texts(found, "url")),
         "tags": [tag for line in found["categories"] for tag in _parts(line.value, ",") if tag],
     }
@@ -212,8 +214,8 @@ def _further_names(found: Properties, names: Sequence[str]) -> Iterator[str]:
     """Yield structured names of which a part is in no other name, such as titles and scripts."""
     written = "\0".join(names)[:_READ_AT_MOST].casefold()
     for line in found["n"]:
-        family, given, additional, before, after, *_ = [*_parts(line.value, ";"), *[""] * 5]
-        parts = [part for part in (before, given, additional, family, after) if part]
+        family, given, additional, before, after, *more = [*_parts(line.value, ";"), *[""] * 5]
+        parts = [part for part in (before, given, additional, family, after, *more) if part]
         if any(word.casefold() not in written for part in parts for word in part.split(",")):
             yield f"- Full name: {' '.join(parts)}"
 

@@ -18,6 +18,7 @@ from kbx_tui.importing.imported_document import (
     ImportedDocument,
     ImportProblem,
     SourceFile,
+    content_id,
 )
 from kbx_tui.importing.transcripts import (
     Turn,
@@ -75,11 +76,11 @@ def _read_json(file: SourceFile, form: Format | None) -> Imported:
     if any(isinstance(chat.get("chat_messages"), list) for chat in records):
         return _read_chats(file, records, _claude_note)
     meetings = _objects_in(data["items"] if isinstance(data, dict) and "items" in data else data)
-    if meetings and all("recording_id" in meeting for meeting in meetings):
-        return Imported(tuple(map(_fathom_meeting, meetings)))
-    notes, transcripts = _granola_notes(data)
+    if meetings and all(map(_is_recording, meetings)):
+        return Imported(tuple(_fathom_meeting(file, meeting) for meeting in meetings))
+    notes, state = _granola_notes(data)
     if any(_GRANOLA_TEXTS & note.keys() for note in notes):
-        return _granola_meetings(file, notes, transcripts)
+        return _granola_meetings(file, notes, state)
     if form is not None or file.name == "conversations.json":
         raise ValueError(f"it holds no conversations or meetings{f' of {form}' if form else ''}")
     return Imported()  # settings, users, feedback: beside the conversations of an export
@@ -109,39 +110,43 @@ def _objects_in(value: object) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
-def _fathom_meeting(meeting: dict[str, Any]) -> ImportedDocument:
-    turns: list[Turn] = []
-    emails: dict[str, str] = {}
-    for line in _objects_in(meeting.get("transcript")):
-        speaker = line.get("speaker")
-        name = _text_in(speaker, "display_name")
-        emails.setdefault(name, _text_in(speaker, "matched_calendar_invitee_email"))
-        turns.append((name, _text_in(line, "text")))
-    invited = [
-        Attendee(_text_in(person, "name", "email"), _text_in(person, "email"))
-        for person in _objects_in(meeting.get("calendar_invitees"))
-    ]
-    known = {attendee.email for attendee in invited if attendee.email}
-    named = {attendee.name for attendee in invited}
-    extra = [
-        Attendee(who.name, emails[who.name])
-        for who in speakers(turns)
-        if who.name not in named and emails[who.name] not in known
-    ]
+def _is_recording(meeting: dict[str, Any]) -> bool:
+    """Return whether an object is a meeting of Fathom, or a transcript alone."""
+    said = any("speaker" in line for line in _objects_in(meeting.get("transcript")))
+    return "recording_id" in meeting or (said and not _is_note(meeting))
+
+
+def _fathom_meeting(file: SourceFile, meeting: dict[str, Any]) -> ImportedDocument:
+    lines = _objects_in(meeting.get("transcript"))
+    turns = _turns(lines)
+    spoken = {
+        email: name
+        for line, (name, _) in zip(lines, turns, strict=True)
+        if (email := _text_in(line.get("speaker"), "matched_calendar_invitee_email"))
+    }
+    emails = {name: email for email, name in spoken.items()}
+    invited = _attendees([meeting.get("calendar_invitees"), meeting.get("recorded_by")])
+    people = [Attendee(spoken.get(who.email, who.name), who.email) for who in invited]
+    named = {who.name for who in people}
+    names = [who.name for who in speakers(turns)]
+    people += [Attendee(name, emails.get(name, "")) for name in names if name not in named]
     link = _text_in(meeting, "share_url", "url")
-    summary = _text_in(meeting.get("default_summary"), "markdown_formatted")
-    return ImportedDocument(
-        import_id=f"fathom:{meeting['recording_id']}",
-        kind="meeting",
-        subtype="transcript" if turns else "summary",
-        title=_text_in(meeting, "title", "meeting_title") or f"Meeting {meeting['recording_id']}",
+    summaries = _objects_in([meeting.get("default_summary"), meeting.get("summary")])
+    summary = "\n\n".join(_text_in(each, "markdown_formatted") for each in summaries)
+    said = speech(turns) or _text_in(meeting, "transcript")
+    page = transcript(
+        f"fathom:{meeting.get('recording_id') or content_id(file.data)}",
+        file,
+        turns,
+        title=_text_in(meeting, "title", "meeting_title"),
         date=_local_date(
             _text_in(meeting, "scheduled_start_time", "recording_start_time", "created_at")
         ),
-        attendees=tuple(attendee for attendee in (*invited, *extra) if attendee.name),
+        attendees=tuple(people),
         fields={"url": link} if link else {},
-        body="\n".join(filter(None, (summary and summary + "\n", _items(meeting), speech(turns)))),
     )
+    body = "\n".join(filter(None, (summary and summary + "\n", _items(meeting), said)))
+    return replace(page, subtype="transcript" if said else "summary", body=body)
 
 
 def _items(meeting: dict[str, Any]) -> str:
@@ -155,7 +160,10 @@ def _items(meeting: dict[str, Any]) -> str:
 
 
 _SOURCES = {"microphone": "Me", "system": "Others", "speaker": "Others"}
-_GRANOLA_TEXTS = {"notes_markdown", "notes_plain", "summary_markdown", "summary_text"}
+_GRANOLA_TEXTS = {
+    "last_viewed_panel", "notes", "notes_markdown", "notes_plain", "summary_markdown",
+    "summary_text", "transcript",
+}  # fmt: skip
 
 
 def _granola_id(frontmatter: Mapping[str, Any]) -> str:
@@ -174,19 +182,22 @@ def _read_granola_page(file: SourceFile) -> ImportedDocument:
         title=page.title,
         date=page.date or next(filter(None, days), file.modified),
         attendees=attendees_of(page.frontmatter),
+        fields=page.frontmatter,
         body=page.body,
     )
 
 
 def _granola_meetings(
-    file: SourceFile, notes: Iterable[dict[str, Any]], transcripts: dict[str, Any]
+    file: SourceFile, notes: Iterable[dict[str, Any]], state: dict[str, Any]
 ) -> Imported:
     meetings, problems = [], []
     for note in notes:
         title = _text_in(note, "title")
-        turns = _granola_turns(note.get("transcript") or transcripts.get(note["id"]))
-        text = _text_in(note, "notes_markdown", "notes_plain")
+        said = note.get("transcript") or _entry(state, "transcripts", note["id"])
+        turns = _turns(said.get("entries") if isinstance(said, dict) else said)
+        text = _text_in(note, "notes_markdown", "notes_plain") or _rich_text(note.get("notes"))
         summary = _text_in(note, "summary_markdown", "summary_text")
+        summary = summary or _granola_panels(note, _entry(state, "documentPanels", note["id"]))
         if text and summary and summary != text:
             text = f"{text}\n\n## Summary\n\n{summary}"
         text = text or summary
@@ -209,8 +220,48 @@ def _granola_meetings(
     return Imported(tuple(meetings), tuple(problems))
 
 
+def _entry(state: dict[str, Any], key: str, note_id: str) -> Any:
+    entries = state.get(key)
+    return entries.get(note_id) if isinstance(entries, dict) else None
+
+
+def _granola_panels(note: dict[str, Any], panels: object) -> str:
+    """Return the summaries that Granola wrote of a note, each by the title of its template."""
+    found = panels.values() if isinstance(panels, dict) else (note.get("last_viewed_panel"),)
+    texts = [
+        (_text_in(panel, "title"), _rich_text(panel.get("content")))
+        for panel in found
+        if isinstance(panel, dict) and not panel.get("deleted_at")
+    ]
+    return "\n\n".join(f"### {title}\n\n{text}" if title else text for title, text in texts if text)
+
+
+_DEEPEST = 50
+
+
+def _rich_text(node: object, depth: int = 0) -> str:
+    """Return a text of ProseMirror, in which Granola keeps its notes, as markdown."""
+    match node:
+        case {"type": "text", "text": str(text), "marks": [{"attrs": {"href": str(link)}}]}:
+            return f"[{text}]({link})"
+        case {"type": "text", "text": str(text)}:
+            return text
+        case {"type": str(kind), "content": [*children], **others} if depth < _DEEPEST:
+            parts = [_rich_text(child, depth + 1) for child in children]
+        case _:
+            return "\n" if node == {"type": "hardBreak"} else ""
+    if kind == "heading":
+        attributes = others.get("attrs")
+        level: Any = attributes.get("level") if isinstance(attributes, dict) else 2
+        return f"{'#' * (level if level in range(1, 7) else 2)} {''.join(parts)}"
+    if kind.endswith("List"):
+        return "\n".join("- " + part.replace("\n", "\n  ") for part in parts)
+    apart = {"paragraph": "", "codeBlock": "", "listItem": "\n", "taskItem": "\n"}
+    return apart.get(kind, "\n\n").join(filter(None, parts))
+
+
 def _granola_notes(data: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the notes of JSON in any of its forms, and transcripts by id of note."""
+    """Return the notes of JSON in any of its forms, and the store that they are in."""
     if isinstance(data, dict) and isinstance(data.get("cache"), str | dict):
         try:
             inner = data["cache"]
@@ -219,17 +270,14 @@ def _granola_notes(data: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
             return [], {}
     if isinstance(data, dict) and isinstance(data.get("state"), dict):
         data = data["state"]
-    transcripts: dict[str, Any] = {}
-    if isinstance(data, dict):
-        found = data.get("transcripts")
-        transcripts = found if isinstance(found, dict) else {}
-        for key in ("documents", "docs", "notes"):
-            if isinstance(data.get(key), list | dict) and not _is_note(data):
-                data = data[key]
-                break
+    state = data if isinstance(data, dict) else {}
+    for key in ("documents", "docs", "notes"):
+        if isinstance(state.get(key), list | dict) and not _is_note(state):
+            data = state[key]
+            break
     if isinstance(data, dict) and not _is_note(data):
         data = list(data.values())
-    return list(filter(_is_note, _objects_in(data))), transcripts
+    return list(filter(_is_note, _objects_in(data))), state
 
 
 def _is_note(record: dict[str, Any]) -> bool:
@@ -249,13 +297,18 @@ def _granola_date(note: dict[str, Any]) -> str:
 
 def _granola_attendees(note: dict[str, Any]) -> tuple[Attendee, ...]:
     people, event = note.get("people"), note.get("google_calendar_event")
-    groups: list[object] = [note.get("attendees")]
+    groups: list[object] = [note.get("attendees"), note.get("owner")]
     if isinstance(people, dict):
         groups += [people.get("attendees"), people.get("creator")]
     else:
         groups.append(people)
     if isinstance(event, dict):
         groups.append(event.get("attendees"))
+    return _attendees(groups)
+
+
+def _attendees(groups: Iterable[object]) -> tuple[Attendee, ...]:
+    """Return the people in lists of objects, or in objects alone, each once."""
     attendees: dict[str, Attendee] = {}
     for person in (person for group in groups for person in _objects_in(group)):
         email = _text_in(person, "email")
@@ -272,14 +325,14 @@ def _detailed_name(person: dict[str, Any]) -> str:
     return ""
 
 
-def _granola_turns(entries: object) -> list[Turn]:
+def _turns(entries: object) -> list[Turn]:
+    """Return what was said by the entries of a transcript of Fathom or Granola."""
     turns: list[Turn] = []
-    if isinstance(entries, dict):
-        entries = entries.get("entries")
     for entry in _objects_in(entries):
         speaker = entry.get("speaker")
         source = _text_in(entry, "source") or _text_in(speaker, "source")
-        name = _text_in(speaker, "name", "diarization_label") or _SOURCES.get(source, source)
+        name = _text_in(speaker, "display_name", "name", "diarization_label")
+        name = name or _text_in(entry, "speaker") or _SOURCES.get(source, source)
         turns.append((name, _text_in(entry, "text")))
     return turns
 
@@ -409,8 +462,8 @@ def _document_in(arguments: str) -> str:
         handed = json.loads(arguments)
     except (ValueError, RecursionError):
         return ""
-    text = _text_in(handed, "content")
-    return f"# {_text_in(handed, 'name', 'title') or 'Document'}\n\n{text}" if text else ""
+    text = _text_in(handed, "content", "file_text")
+    return f"# {_text_in(handed, 'name', 'title', 'path') or 'Document'}\n\n{text}" if text else ""
 
 
 _CITATION = re.compile(
@@ -439,23 +492,31 @@ def _shown_text(citation: re.Match[str]) -> str:
 
 
 def _attached(files: object, key: str) -> list[str]:
-    """Return a line for each attached file, which is not imported."""
-    return [f"(attached: {name})" for file in _objects_in(files) if (name := _text_in(file, key))]
+    """Return the text that a program read from each attached file, or a line that names it."""
+    texts = []
+    for file in _objects_in(files):
+        name, extract = _text_in(file, key), _text_in(file, "extracted_content")
+        if name or extract:
+            heading = f"# {name or 'attachment'}\n\n{extract}"
+            texts.append(heading if extract else f"(attached: {name})")
+    return texts
+
+
+_UNSPOKEN_BY_CLAUDE = ("flag", "thinking", "token_budget", "tool_result")
 
 
 def _claude_message(message: dict[str, Any]) -> Turn:
-    texts = [
-        _document_in(json.dumps(part.get("input")))
-        if kind == "tool_use"
-        else _text_in(part, "text")
-        for part in _objects_in(message.get("content"))
-        if (kind := part.get("type")) not in ("thinking", "tool_result")
-    ]
+    texts, left_out = [], []
+    for part in _objects_in(message.get("content")):
+        kind = _text_in(part, "type")
+        if kind == "tool_use":
+            texts.append(_document_in(json.dumps(part.get("input"))))
+        elif kind not in _UNSPOKEN_BY_CLAUDE:
+            texts.append(_text_in(part, "text"))
+            left_out += [] if texts[-1] or kind in _OF_TEXT else [f"(left out: {kind})"]
     texts = list(filter(None, texts)) or [_text_in(message, "text")]
-    for attachment in _objects_in(message.get("attachments")):
-        name = _text_in(attachment, "file_name") or "attachment"
-        if extract := _text_in(attachment, "extracted_content"):
-            texts.append(f"# {name}\n\n{extract}")
-    texts += _attached(message.get("files"), "file_name")
-    said = "\n\n".join(filter(None, texts))
-    return ("Me" if _text_in(message, "sender") == "human" else "Assistant"), said
+    texts += left_out
+    for key in ("attachments", "files"):
+        texts += _attached(message.get(key), "file_name")
+    sender = "Me" if _text_in(message, "sender") == "human" else "Assistant"
+    return sender, "\n\n".join(filter(None, texts))

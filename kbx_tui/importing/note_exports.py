@@ -89,7 +89,7 @@ def _blocks(text: str) -> dict[str, str]:
 
 def _logseq_page(file: SourceFile, blocks: _Blocks) -> ImportedDocument:
     lines = file.text.split("\n")
-    matches = (_LOGSEQ_PROPERTY.match(line.removeprefix("- ")) for line in lines)
+    matches = (_LOGSEQ_PROPERTY.match(line.removeprefix("- ").strip()) for line in lines)
     written = list(filter(None, takewhile(bool, matches)))
     values: dict[str, list[str]] = defaultdict(list)
     for match in written:
@@ -136,7 +136,7 @@ def _logseq_lines(lines: Sequence[str], blocks: _Blocks) -> list[str]:
     kept = []
     for line in lines:
         match = _LOGSEQ_PROPERTY.match(line.strip())
-        if match and match["key"].lower() in _HIDDEN_KEYS:
+        if match and match["key"].lower() in _HIDDEN_KEYS and " " not in match["value"].strip():
             continue
         line = _PAGE_EMBED.sub(r"!\1", line)
         for reference in (_EMBED, _REFERENCE):
@@ -166,7 +166,7 @@ def _names(value: str) -> list[str]:
 NOTION_FOLDER = "notion"
 
 _ID = re.compile(r"^(?P<name>.*?)[ _-]?(?P<id>[0-9a-f]{32})(?:_all)?$")
-_NOTION_PROPERTY = re.compile(r"^(?P<key>[^\W\d_][\w /&-]{0,40}): (?P<value>\S.*)$")
+_NOTION_PROPERTY = re.compile(r"^(?P<key>[^\W\d_][\w /&-]{0,40}):(?P<value>| .*)$")
 _DATES = ("date", "created", "created time", "meeting date", "event time", "due")
 _NOTION_PEOPLE = ("attendees", "participants", "people", "owner", "assignee", "created by")
 
@@ -248,7 +248,8 @@ def _notion_page(file: SourceFile, targets: dict[str, str]) -> ImportedDocument:
         if not match:
             break
         properties[match["key"].strip().lower()] = match["value"].strip()
-    if properties and len(lines) > len(properties) and lines[len(properties)].strip():
+    is_text = len(lines) > len(properties) and lines[len(properties)].strip()
+    if is_text or not any(properties.values()):
         properties = {}  # not properties, but a paragraph that looks like one
     body = "\n".join(lines[len(properties) :]).strip("\n")
     people = [value for key, value in properties.items() if key in _NOTION_PEOPLE]

@@ -24,6 +24,7 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.knowledge.dates import day_in, iso_date, only_day
 from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.records import Attendee
 from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN, is_capitalised
 
@@ -86,9 +87,14 @@ def speakers(turns: Iterable[Turn]) -> tuple[Attendee, ...]:
 
 # Captions
 
-_TIMING = re.compile(r"[ \t]*-?\d[\d.,]*:[\d:.,]*\d[ \t]*-->[ \t]*-?\d")
+_TIMING = re.compile(
+    r"-?\d[\d.,]*:[\d:.,]*\d[ \t]*-->[ \t]*-?\d[\d:.,]*"
+    r"(?:\s+(?:align|line|position|region|size|vertical|[XY][12]):\S+)*\s*"
+)
+"""The times of a cue and its settings, after which some programs write the text."""
 _SPEAKER_OF_CUE = re.compile(r'\d+ "([^"]+)" \(\d+\)')
 """The identifier of a cue in transcripts of Webex."""
+_IDENTIFIER = re.compile(r"(?=\S*\d)\S+")
 _COMMENT = re.compile(
     r"\n[ \t]*\n[ \t]*NOTE(?=\s)(?!\s(?:confidence|duration|language|recognizability):)",
     re.IGNORECASE,
@@ -96,6 +102,7 @@ _COMMENT = re.compile(
 """A comment, except for those in which Microsoft Stream describes the recognition of speech."""
 _NO_TEXT = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
 """The first line of a block of WebVTT that is not shown."""
+_METADATA = re.compile(r"(?:kind|language|region|x-[\w-]+) ?[:=]", re.IGNORECASE)
 
 
 def read_captions(file: SourceFile, form: str) -> Imported:
@@ -122,36 +129,37 @@ def read_captions(file: SourceFile, form: str) -> Imported:
 def _cues(text: str, *, is_vtt: bool) -> Iterator[tuple[str, str]]:
     """Yield what is before the first cue, then each cue: the speaker in its identifier, its text.
 
-    A blank line does not end a cue: many programs write some in a text. Identifiers, and the
-    header, comments and styles of WebVTT, are left out.
+    A blank line does not end a cue: many programs write some in a text. Identifiers, which are
+    numbers or follow a blank line in WebVTT, and its header, comments and styles are left out.
     """
     lines = [line.strip() for line in text.removeprefix("\ufeff").strip().split("\n")]
     times = [number for number, line in enumerate(lines) if _TIMING.match(line)]
     speaker, start = "", 0
     for time in [*times, len(lines)]:
         end, next_speaker = time, ""
-        before = lines[time - 1] if 0 < time < len(lines) else ""
+        above, before = ["", "", *lines][time : time + 2] if time < len(lines) else ("", "")
         if match := _SPEAKER_OF_CUE.fullmatch(before):
             end, next_speaker = time - 1, match[1].strip()
-        elif before.isdigit() or (" " not in before and re.search(r"\d", before)):
+        elif before.isdigit() or (is_vtt and not above and _IDENTIFIER.fullmatch(before)):
             end = time - 1
         shown = lines[start:end]
         yield speaker, "\n".join(_shown(shown, has_header=not start) if is_vtt else shown)
-        speaker, start = next_speaker, time + 1
+        speaker, start = next_speaker, time
+        if time < len(lines):
+            lines[time] = _TIMING.sub("", lines[time], count=1)
 
 
 def _shown(lines: Sequence[str], *, has_header: bool) -> Iterator[str]:
     """Yield the lines of WebVTT that are text; of the header, what follows WEBVTT."""
-    if has_header and lines:
-        yield lines[0].removeprefix("WEBVTT").strip(" \t-–")
-    is_hidden = has_header
-    previous = "WEBVTT" if has_header else ""
-    for line in lines[has_header:]:
+    for first in lines[:1]:
+        yield first.removeprefix("WEBVTT").strip(" \t-–") if has_header else first
+    is_hidden, previous = False, "WEBVTT"
+    for line in lines[1:]:
         if not line:
             is_hidden = False
         elif not previous and _NO_TEXT.fullmatch(line):
             is_hidden = True
-        if not is_hidden:
+        if not (is_hidden or (has_header and _METADATA.match(line))):
             yield line
         previous = line
 
@@ -160,7 +168,7 @@ _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?\s++([^<>]+)>")
 _WORD_TIME = re.compile(r"<[\d:.]+>")
 """The time of a word, in captions that roll: each cue repeats the last line of the one before."""
 _TAG = re.compile(
-    r"<[^<>]*>|\{(?:\\[^{}]*|/?[biu])\}"
+    r"<(?:/?[a-z][^<>\n]*|/|[\d:.]+)>|\{(?:\\[^{}]*|/?[biu])\}", re.IGNORECASE
 )  # without `<`, or time is quadratic where none is closed
 _LABEL = re.compile(
     r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"
@@ -259,7 +267,7 @@ _OTTER_TURN = re.compile(
 )
 """`Ann Lee  0:12`; in brackets are names in texts of Zoom, and times in those of Rev."""
 _FATHOM_TURN = re.compile(
-    rf"{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
+    rf"@?{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
 )
 _SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
 
@@ -308,7 +316,7 @@ def fathom_turns(lines: Sequence[str]) -> dict[int, str]:
     matches = {
         number: match
         for number, line in enumerate(lines)
-        if (match := _FATHOM_TURN.fullmatch(line.rstrip()))
+        if (match := _FATHOM_TURN.fullmatch(strip_markup(line).rstrip()))
     }
     return _in_order(matches)
 
@@ -403,8 +411,11 @@ def _listed(head: Sequence[str]) -> tuple[tuple[list[str], list[str]], list[str]
     return (names, entries["SUMMARY KEYWORDS"] + entries["KEYWORDS"]), rest
 
 
-_LINK = re.compile(r"https://fathom\.video/\S+")
-_DAY = re.compile(r"\w+ \d{1,2}, \d{4}")
+_RECORDING = re.compile(
+    r"\W*VIEW RECORDING(?: - (?P<length>\d[\w ]*?))?(?: \([^()]*\))?"
+    r"\W*(?P<link>https?://[^\s()]+)?\W*"
+)
+_DAY = re.compile(r"\w+ \d{1,2}(?:, \d{4})?")
 
 
 def read_fathom_text(file: SourceFile) -> ImportedDocument:
@@ -413,17 +424,31 @@ def read_fathom_text(file: SourceFile) -> ImportedDocument:
     if not turns:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
     head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
-    title = head.pop(0) if head and not _LINK.search(head[0]) else _title_in_name(file.stem)
+    recording = next(filter(None, map(_RECORDING.fullmatch, head)), None)
+    fields = {}
+    if recording:
+        head.remove(recording[0])
+        found = {"url": recording["link"], "duration": recording["length"]}
+        fields = {name: value for name, value in found.items() if value}
+    title = head.pop(0) if head else _title_in_name(file.stem)
     day, (before_day, _, last) = "", title.rpartition(" - ")
-    if before_day and _DAY.fullmatch(last.strip()):
-        title, day = before_day.strip(), iso_date(last.strip())
-    link = next((found[0] for line in head if (found := _LINK.search(line))), "")
+    if before_day and _DAY.fullmatch(last.strip()) and (day := _last_day(last, file.modified)):
+        title = before_day.strip()
     return transcript(
-        f"fathom:{content_id(link.encode() or file.data)}",
+        f"fathom:{content_id(fields.get('url', '').encode() or file.data)}",
         file,
         turns,
         title=title,
         date=day,
-        fields={"url": link} if link else {},
-        head=[line for line in head if not (link and link in line)],
+        fields=fields,
+        head=head,
     )
+
+
+def _last_day(day: str, until: str) -> str:
+    """Return the ISO date of `March 17, 2026`, or of the last `March 17` until an ISO date."""
+    if "," in day:
+        return iso_date(day.strip())
+    years = (int(until[:4]) - back for back in range(2)) if until else ()
+    days = (iso_date(f"{day.strip()}, {year}") for year in years)
+    return next((found for found in days if found and found <= until), "")

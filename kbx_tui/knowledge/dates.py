@@ -57,7 +57,7 @@ _DAYS = tuple(
     re.compile(form)
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)",
-        rf"(?<![\dv]){_YEAR}(?P<gap>[._])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
+        rf"(?<![\dv]){_YEAR}(?P<gap>[._/])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
         rf"(?<!\d){_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?:[t_-]?\d{{4}}(?:\d\d)?)?(?!\d)",
         rf"(?<![\d.])(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}(?!\d)",
         rf"{_BEFORE}{_DAY_WORD}[ _-]*{_OF}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
@@ -93,7 +93,7 @@ _SPANS = tuple(
 )
 _NUMBERED = re.compile(r"(?<![^\W_])[A-Z]{2,}-\d{4}-\d{1,2}(?![-\d])")
 """A number of a year, as `INC-2026-05`, which is not a month."""
-_YEAR_FOLDER = re.compile(r"(?:19|20)\d\d[年년]?/")
+_YEAR_IN_FOLDER = re.compile(r"(?:19|20)\d\d[^/]*/")
 _DATE_FOLDERS = re.compile(
     r"(?:^|/)((?:19|20)\d\d)[年년]?/(?:\1[-_])?"
     rf"(?:(\d{{2}}|\d(?=[月월]))[月월]?(?:[ ._-]+{_ANY_MONTH})?|({_ANY_MONTH}))"
@@ -291,9 +291,13 @@ def _iso_of(match: re.Match[str]) -> str:
 
 
 def _date_of_folders(path: str) -> str:
-    """Return the day or month that folders, perhaps with the file, are called by."""
-    if not _YEAR_FOLDER.search(path):  # most paths, which are not folded for that
+    """Return the day with which a folder begins, or that or the month of folders and file."""
+    if not _YEAR_IN_FOLDER.search(path):  # most paths, which are not folded for that
         return ""
+    folders = list(map(_folded, reversed(path.split("/")[:-1])))
+    days = (match for folder in folders for form in _DAYS if (match := form.match(folder)))
+    if iso := next(filter(None, map(_iso_of, days)), ""):
+        return iso
     for match in _DATE_FOLDERS.finditer(_folded(path)):
         year, month, word, day = match.groups()
         if iso := _valid_iso(year, month or WRITTEN_MONTHS[word], day or 1):

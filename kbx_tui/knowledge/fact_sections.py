@@ -174,7 +174,7 @@ def _entries(document: Document) -> list[_Entry]:
         if parent is not None and line.is_note:
             parent.line = parent.line.with_note(line)
         elif line.text:
-            if parent is not None and not line.status:
+            if parent is not None and parent.line.status and not line.status:
                 line = replace(line, status=parent.line.status)
             entries.append(_Entry(kind, item, line))
             parents.append(entries[-1])

@@ -94,6 +94,22 @@ def test_every_line_of_captions_that_is_shown_is_kept() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "body"),
+    [
+        ("a.vtt", "WEBVTT\nKind: captions\nTitle: A\n\n00:01.0 --> 00:02.0 align:start\nNOTE it",
+         "Title: A NOTE it\n"),
+        ("a.vtt", "WEBVTT\n\n00:01.0 --> 00:02.0We sail\nroute66\n00:03.0 --> 00:04.0\nnow",
+         "We sail route66 now\n"),
+        ("a.srt", "1\n00:01,0 --> 00:02,0\nif 2 < 3 and 5 > 4\n\n7b\n00:02,0 --> 00:03,0\nx",
+         "if 2 < 3 and 5 > 4 7b x\n"),
+    ],
+    ids=["header", "beside the time", "no tag"],
+)  # fmt: skip
+def test_what_looks_like_a_part_of_the_format_is_text(name: str, text: str, body: str) -> None:
+    assert one(name, text).body == body
+
+
 def test_subtitles_without_numbers_and_blank_lines_are_read() -> None:
     text = (
         "00:00:01.000 --> 00:00:02.000\n{\\an8}<i>Rosa Diaz: We sail.</i>\n\nAnd return.\n2\n"
@@ -193,6 +209,76 @@ def test_a_time_in_speech_begins_no_turn_in_a_text_of_fathom() -> None:
     assert names(document) == ["Rosa Diaz", "Tim Ek"]
     assert document.body.startswith("Hosted by the port\n\n**Rosa Diaz:** We begin.")
     assert "The slots: 0:05 - unloading" in document.body
+
+
+@pytest.mark.parametrize(
+    ("head", "turn", "date", "fields"),
+    [
+        ("Harbour - January 29\nVIEW RECORDING - 131 mins (No highlights): \n", "0:09 - {}",
+         "2026-01-29", {"duration": "131 mins"}),
+        ("# Harbour - May 2\n[**VIEW RECORDING - 1 min**](https://fathom.video/a)\n",
+         "[@0:09](https://fathom.video/a?timestamp=9) - **{}**", "2025-05-02",
+         {"url": "https://fathom.video/a", "duration": "1 min"}),
+    ],
+    ids=["day without a year", "markdown"],
+)  # fmt: skip
+def test_the_head_of_a_text_of_fathom_is_read(
+    head: str, turn: str, date: str, fields: dict[str, str]
+) -> None:
+    names_said = (turn.format("Rosa Diaz"), turn.format("Tim Ek (Port)"))
+    page = one("talk.md", f"{head}\n---\n\n{names_said[0]}\nWe sail.\n\n{names_said[1]}\nAye.\n")
+    assert (page.title, page.date, page.fields) == ("Harbour", date, fields)
+    assert page.body == "**Rosa Diaz:** We sail.\n\n**Tim Ek:** Aye.\n"
+
+
+def meeting(name: str, record: object) -> ImportedDocument:
+    return one(name, json.dumps(record))
+
+
+def test_meetings_of_fathom_are_read_whatever_part_of_them_is_exported() -> None:
+    speaker = {"display_name": "Tim Ek", "matched_calendar_invitee_email": "t@a.example"}
+    said = {"transcript": [{"speaker": speaker, "text": "Aye."}]}
+    host = {"name": "Rosa Diaz", "email": "r@a.example"}
+    whole = {
+        "recording_id": 7,
+        "recorded_by": host,
+        "calendar_invitees": [{"email": "t@a.example"}],
+    }
+    assert names(meeting("a.json", whole | said)) == ["Tim Ek", "Rosa Diaz"]
+    alone = meeting("Tides 2026-03-17.json", said)
+    assert (alone.title, alone.date) == ("Tides", "2026-03-17")
+    assert (
+        alone.body
+        == meeting("a.json", {"transcript": [{"speaker": "Tim Ek", "text": "Aye."}]}).body
+    )
+    summary = {"recording_id": 7, "summary": {"markdown_formatted": "Low."}}
+    assert meeting("a.json", summary).body == "Low.\n"
+
+
+def test_rich_text_and_panels_of_granola_become_markdown() -> None:
+    def text(words: str, **more: object) -> dict[str, object]:
+        return {"type": "text", "text": words, **more}
+
+    def block(kind: str, *content: object, **attrs: object) -> dict[str, object]:
+        return {"type": kind, "content": list(content), "attrs": attrs}
+
+    link = [{"type": "link", "attrs": {"href": "https://a.example"}}]
+    item = block("listItem", block("paragraph", text("Bring "), text("rope", marks=link)),
+                 block("orderedList", block("listItem", block("paragraph", text("long"))))
+                 )  # fmt: skip
+    notes = block("doc", block("heading", text("Tides"), level=3), block("bulletList", item))
+    note = {"id": "n", "title": "Harbour", "created_at": "2026-03-17T09:00:00", "notes": notes}
+    panels = {"n": {"p": {"title": "Next", "content": block("doc", text("Sail."))}}}
+    said = {"n": [{"text": "Aye.", "source": "system"}]}
+    state = {"documents": {"n": note}, "documentPanels": panels, "transcripts": said}
+    assert meeting("cache-v4.json", {"cache": {"state": state}}).body == (
+        "### Tides\n\n- Bring [rope](https://a.example)\n  - long\n\n## Summary\n\n"
+        "### Next\n\nSail.\n\n## Transcript\n\n**Others:** Aye.\n"
+    )
+    viewed = {"docs": [note | {"notes": None, "last_viewed_panel": panels["n"]["p"]}]}
+    assert meeting("docs.json", viewed).body == "### Next\n\nSail.\n"
+    page = one("a.md", "---\ngranola_id: n\nurl: https://a.example\n---\nSail.\n")
+    assert page.fields["url"] == "https://a.example"
 
 
 def event(lines: str, head: str = "") -> ImportedDocument:
@@ -318,7 +404,7 @@ def test_what_a_calendar_holds_besides_events_is_named() -> None:
     todo = "BEGIN:VTODO\nUID:2\nSUMMARY:Paint\nEND:VTODO\n"
     alarm = "BEGIN:VALARM\nACTION:DISPLAY\nDESCRIPTION:Bring rope\nTRIGGER:-PT1H\nEND:VALARM\n"
     event = f"BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nCLASS=PUBLIC\n{alarm}END:VEVENT\n"
-    head = "X-WR-CALNAME:Harbour\nX-WR-CALDESC:All tides\n"
+    head = "X-WR-CALNAME:Harbour\nX-WR-CALDESC:All tides\nCONTACT:Ida\n"
     found = imported("c.ics", f"BEGIN:VCALENDAR\n{head}{event}{todo}{todo}END:VCALENDAR\n")
     (document,) = found.documents
     assert isinstance(document, ImportedDocument)
@@ -326,6 +412,7 @@ def test_what_a_calendar_holds_besides_events_is_named() -> None:
     assert [problem.reason for problem in found.problems] == [
         "left out: CLASS=PUBLIC",
         "left out: X-WR-CALDESC: All tides",
+        "left out: CONTACT: Ida",
         "left out: 1 reminder, 2 to-dos",
     ]
 
@@ -375,6 +462,7 @@ def card(lines: str, version: str = "3.0") -> ImportedDocument:
          {"aliases": ["idah", "Ida, the pilot"], "tags": ["port", "tide"]}),
         ("FN:Ida Holm\nTEL;VALUE=uri:tel:+35189\nADR;TYPE=home:;;Quay 3\\, left;Faro;;8000;PT",
          {"phone": "+35189", "address": "Quay 3, left, Faro, 8000, PT"}),
+        ("FN:Ida Holm\nBDAY:1980-04-15 or so", {"birthday": "1980-04-15 or so"}),
         ("FN:Ida Holm\nBDAY:19800415\nURL:https://a.example/x\nitem1.EMAIL;type=pref:i@a.example",
          {"email": "i@a.example", "birthday": "1980-04-15", "url": "https://a.example/x"}),
         ("FN:Ida Holm\nEMAIL:i@a.example\nEMAIL;PREF=1;VALUE=uri:mailto:i@b.example\n"
@@ -382,7 +470,7 @@ def card(lines: str, version: str = "3.0") -> ImportedDocument:
          {"email": "i@c.example", "emails": ["i@c.example", "i@b.example", "i@a.example"]}),
     ],
     ids=["escapes", "broken photo", "photo on lines", "quoted printable", "twice", "lists",
-         "addresses", "groups", "preferred"],
+         "addresses", "doubt", "groups", "preferred"],
 )  # fmt: skip
 def test_fields_of_contacts(lines: str, fields: dict[str, object]) -> None:
     document = card(lines)
@@ -433,7 +521,7 @@ def test_names_labels_and_addresses_that_no_field_takes_stay_as_text() -> None:
 def test_each_card_has_its_own_lines() -> None:
     card = "BEGIN:VCARD\nUID:7\nFN:{}\n{}END:VCARD\n"
     agent = card.format("Bo Ek", "TEL:2\n")
-    boss = f"home.begin:vcard\nFN:Ida Holm\nAGENT:\n{agent}TEL:1\nend:vcard\n"
+    boss = f"home.begin:vcard FN:Ida Holm\nAGENT:\n{agent}TEL:1\nend:vcard\n"
     text = f"Sent by a phone\n{boss}{card.format('Rosa', '')}{card.format('Rosa', '')}"
     found = imported("c.vcf", text)
     people = [each for each in found.documents if isinstance(each, ImportedDocument)]
@@ -569,11 +657,38 @@ def test_documents_voices_and_the_summary_of_a_conversation_with_claude_are_kept
     )
 
 
+@pytest.mark.parametrize(
+    ("message", "body"),
+    [
+        ({"text": "See", "attachments": [{"file_name": "a.pdf"}]}, "See\n\n(attached: a.pdf)"),
+        ({"attachments": [{"extracted_content": "Low."}]}, "### attachment\n\nLow."),
+        ({"content": [{"type": "tool_use", "input": {"path": "a.md", "file_text": "Low."}}]},
+         "### a.md\n\nLow."),
+        ({"text": "Low.", "content": [{"type": "some_kind"}, {"type": "text", "text": ""}]},
+         "Low.\n\n(left out: some_kind)"),
+    ],
+    ids=["not extracted", "no name", "file", "kind"],
+)  # fmt: skip
+def test_parts_of_a_message_of_claude_are_read_or_named(
+    message: dict[str, object], body: str
+) -> None:
+    chat = {"uuid": "u", "name": "Tides", "chat_messages": [{"sender": "human", **message}]}
+    assert one("conversations.json", json.dumps([chat])).body == f"## Me\n\n{body}\n"
+
+
 def test_properties_of_notes_are_kept_as_written_where_no_field_takes_them() -> None:
     page = f"Trip {'a' * 32}.md"
     trip = one(page, "# Trip\n\nDate: March 1, 2026 → March 3, 2026\n\nBody\n", "notion")
     assert (trip.date, trip.fields) == ("2026-03-01", {"when": "March 1, 2026 → March 3, 2026"})
     assert one(page, "# Trip\n\nDate: Spring\n\nBody\n", "notion").fields == {"when": "Spring"}
+    empty = one(page, "# Trip\n\nStatus: Done\nPlace:\n\nBody\n", "notion")
+    assert (empty.fields, empty.body) == ({"status": "Done", "place": ""}, "Body\n")
+    dashed = one("pages/Boat.md", "- title:: Skiff\n  tags:: pier\n\n- x\n  id:: of us\n", "logseq")
+    assert (dashed.title, dashed.fields, dashed.body) == (
+        "Skiff",
+        {"tags": ["pier"]},
+        "- x\n  id:: of us\n",
+    )
     twice = one("pages/Boat.md", "builder:: Ida\nbuilder:: Bo\n\n- x\n", "logseq")
     assert twice.fields == {"builder": "Ida, Bo"}
     drawn = SourceFile("whiteboards/quay.edn", b"{}")

@@ -32,6 +32,7 @@ def test_unambiguous_dates_are_converted_to_iso(text: str, expected: str) -> Non
         (None, "log/2024/2024-12/31.md", "2024-12-31"),
         (None, "log/2024/12/pump.md", "2024-12"),
         (None, "log/2024/12/2023-11 pump.md", "2023-11"),
+        (None, "log/2024-12-31 pump/2023-11.md", "2024-12-31"),
         (None, "log/2024.md", "2024"),
         (None, "memory/meetings/2024/13/31/99-2024-02-30.md", ""),
         (None, "log/8124/12/pump.md", ""),
@@ -39,7 +40,7 @@ def test_unambiguous_dates_are_converted_to_iso(text: str, expected: str) -> Non
     ],
     ids=[
         *("frontmatter", "number", "file-name", "folders", "day-of-folder", "month-twice", "month"),
-        *("month-in-name", "year", "impossible", "not-a-year", "no-date"),
+        *("month-in-name", "folder-begins-with-day", "year", "impossible", "not-a-year", "no-date"),
     ],
 )
 def test_document_date_comes_from_frontmatter_then_file_name_then_folders(
@@ -159,6 +160,7 @@ def test_a_key_that_may_mean_something_else_counts_with_nothing_but_a_day(
     ("path", "body", "expected"),
     [
         ("a.md", "# Council, 4 June 2025\n", "2025-06-04"),
+        ("a.md", "# 2025/06/04 Council\n", "2025-06-04"),
         ("a.md", "Council 2025-06-04\n===\n", "2025-06-04"),
         ("a.md", "# 12. Use queues\n\nDate: 2025-06-04\n", "2025-06-04"),
         ("a.md", "# Council\n\n- **Date:** Wednesday, June 4, 2025\n", "2025-06-04"),

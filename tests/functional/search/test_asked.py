@@ -71,7 +71,7 @@ def test_a_text_without_the_preposition_counts(kb: KnowledgeBase, query: str, pa
         ("and Cleo Hart, when is she back?", "people/cleo-hart.md"),
     ],
 )
-def test_the_first_result_is_what_was_asked_for(kb: KnowledgeBase, query: str, path: str) -> None:
+def test_the_page_that_was_asked_for_comes_first(kb: KnowledgeBase, query: str, path: str) -> None:
     assert kb.search(query).results[0].path == path
 
 

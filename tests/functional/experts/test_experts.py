@@ -114,7 +114,7 @@ def test_min_claims_filters_before_the_limit_applies(kb: KnowledgeBase) -> None:
     assert first.total_matched == kb.experts("kiln").total_matched > 1
 
 
-def test_open_items_are_no_claims_and_relevance_counts_documents_too(kb: KnowledgeBase) -> None:
+def test_open_items_state_nothing_and_relevance_counts_documents_too(kb: KnowledgeBase) -> None:
     assert kb.experts("bricks").experts == ()
 
     bo = next(

@@ -65,7 +65,7 @@ def test_marked_page_is_blanked_completely() -> None:
     assert "secret" not in read("---\nStatus: Redacted\n---\n# Ada\n\nsecret prose\n\n| secret |\n")
 
 
-def test_words_are_no_marks_and_no_near_marks() -> None:
+def test_neither_words_nor_near_marks_are_marks() -> None:
     text = "# Ada\n\n## Facts\n- Redacted the report\n- superseded (status: superseded)\n"
     assert read(text) == text
 

@@ -28,7 +28,7 @@ def test_other_text_is_refused(text: str) -> None:
         parse_store_uri(text)
 
 
-def test_folders_and_lancedb_servers_are_no_stores() -> None:
+def test_neither_folders_nor_lancedb_servers_are_stores() -> None:
     with pytest.raises(ConfigError, match="can no longer be kept: write s3://bucket/base"):
         parse_store_uri("db://notes")
     assert not is_store_uri("~/index")

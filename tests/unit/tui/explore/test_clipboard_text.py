@@ -9,7 +9,7 @@ SNIPPET = Snippet("We cut over on Thursday.", (), "", 7, 7, ())
 TITLES = {"m/a.md": ("Go [no-go]", "2026-03-17")}
 
 
-def test_what_there_is_of_a_document_is_copied() -> None:
+def test_path_or_snippet_asked_for_is_copied() -> None:
     assert text_of_document("path", "m/a.md", 7, TITLES, {}) == "m/a.md:7"
     assert text_of_document("path", "m/a.md", 0, TITLES, {}) == "m/a.md"
     assert text_of_document("snippet", "m/a.md", 7, TITLES, {"m/a.md": SNIPPET}) == SNIPPET.text

@@ -41,7 +41,8 @@ from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.name_index import KnownItems
 from kbx_tui.search.query.name_matching import QueryNames
 from kbx_tui.search.query.query_terms import NameMatch
-from kbx_tui.search.query.typed_filters import Filters, TypedFilter
+from kbx_tui.search.query.typed_filters import TypedFilter
+from kbx_tui.search.request import Filters
 from kbx_tui.search.retrieval.asked_kind import DocumentKinds
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
 from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope

@@ -142,15 +142,13 @@ def test_client_configurations_are_valid(kbx: CommandLine) -> None:
                 assert kbx(*server["args"], "--help").code == 0
 
 
-def test_every_tool_and_method_is_documented() -> None:
+def test_every_tool_method_type_and_code_of_failure_is_documented() -> None:
     for method in METHODS.values():
         assert f"| `{method.tool}` |" in MCP
         assert f"`{method.name}`" in JSONL
         if method.command:
             assert f"`kbx {' '.join(method.command)}` |" in MCP
 
-
-def test_every_type_and_code_of_failure_is_documented() -> None:
     for kind in ErrorType.__args__:  # type: ignore[attr-defined]
         assert f"| `{kind}` |" in MCP
     for code in ErrorCode.__args__:  # type: ignore[attr-defined]

@@ -17,13 +17,10 @@ def test_public_name_is_a_documented_class(name: str) -> None:
     assert inspect.getdoc(member)
 
 
-def test_unknown_name_is_an_attribute_error() -> None:
+def test_public_names_are_listed_and_unknown_ones_an_attribute_error() -> None:
+    assert dir(kbx_tui) == sorted(PUBLIC)
     with pytest.raises(AttributeError, match="nothing_like_that"):
         _ = kbx_tui.nothing_like_that
-
-
-def test_public_names_are_listed_for_completion() -> None:
-    assert dir(kbx_tui) == sorted(PUBLIC)
 
 
 def test_every_error_class_is_public() -> None:

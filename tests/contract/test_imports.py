@@ -54,14 +54,14 @@ def test_importing_the_package_loads_nothing() -> None:
     assert loaded_packages("import kbx_tui").isdisjoint({*HEAVY, "click", "msgspec"})
 
 
-def test_help_and_version_load_no_engine() -> None:
-    code = run_commands("--help", "--version", "search --help", "demo --help", "completion fish")
+def test_help_version_and_settings_load_no_engine_and_no_server(demo_kb_path: Path) -> None:
+    pages = ("search", "demo", "mcp", "jsonl", "tool", "experts")
+    code = run_commands(
+        "--help", "--version", "completion fish", *(f"{each} --help" for each in pages)
+    )
+    assert loaded_packages(code).isdisjoint({*HEAVY, "pydantic"} | ENGINE | SERVERS)
+    code += "\n" + run_command("config", "--json", "--kb", str(demo_kb_path))
     assert loaded_packages(code).isdisjoint(HEAVY)
-
-
-def test_listing_the_settings_loads_no_engine(demo_kb_path: Path) -> None:
-    packages = loaded_packages(run_command("config", "--json", "--kb", str(demo_kb_path)))
-    assert packages.isdisjoint(HEAVY)
 
 
 def test_status_loads_no_search(demo_kb_path: Path) -> None:
@@ -108,16 +108,6 @@ def test_a_search_after_an_edit_loads_no_lancedb(demo_copy: Path) -> None:
     assert modules.isdisjoint({"lancedb", "pyarrow.dataset", "pyarrow.compute"})
 
 
-def test_neither_a_search_nor_the_app_nor_a_usual_index_run_loads_ray(fresh_demo: Path) -> None:
-    line = run_command("index", "--fast", "--kb", str(fresh_demo))
-    search = run_command("search", "rollback", "--fast", "--kb", str(fresh_demo))
-    code = f"import kbx_tui.api.knowledge_base, kbx_tui.tui.app\n{line}\n{search}"
-    modules = loaded_modules(code)
-    assert "kbx_tui.index.build.build_index" in modules
-    assert not any(name.partition(".")[0] == "ray" for name in modules)
-    assert not any(name.startswith("kbx_tui.bulk") for name in modules)
-
-
 def test_the_engine_loads_no_screen(demo_kb_path: Path) -> None:
     code = f"""
 from kbx_tui import KnowledgeBase
@@ -126,6 +116,16 @@ with KnowledgeBase({str(demo_kb_path)!r}) as kb:
     kb.status()
 """
     assert "textual" not in loaded_packages(code)  # rich and click come with fastembed
+
+
+def test_neither_a_search_nor_the_app_nor_a_usual_index_run_loads_ray(fresh_demo: Path) -> None:
+    line = run_command("index", "--fast", "--kb", str(fresh_demo))
+    search = run_command("search", "rollback", "--fast", "--kb", str(fresh_demo))
+    code = f"import kbx_tui.api.knowledge_base, kbx_tui.tui.app\n{line}\n{search}"
+    modules = loaded_modules(code)
+    assert "kbx_tui.index.build.build_index" in modules
+    assert not any(name.partition(".")[0] == "ray" for name in modules)
+    assert not any(name.startswith("kbx_tui.bulk") for name in modules)
 
 
 def test_the_app_loads_neither_engine_nor_modes_before_the_first_paint() -> None:
@@ -145,13 +145,6 @@ def test_the_mcp_server_starts_without_the_engine() -> None:
 def test_the_jsonl_server_needs_neither_engine_nor_sdk() -> None:
     modules = loaded_modules("import kbx_tui.tools.jsonl_server")
     assert modules.isdisjoint(ENGINE | SERVERS | LATE)
-
-
-def test_help_of_server_commands_loads_no_server() -> None:
-    packages = loaded_packages(
-        run_commands("mcp --help", "jsonl --help", "tool --help", "experts --help")
-    )
-    assert packages.isdisjoint(ENGINE | SERVERS | {"pydantic"})
 
 
 def test_the_first_search_of_a_server_that_was_warm_loads_nothing(demo_kb_path: Path) -> None:

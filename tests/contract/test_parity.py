@@ -67,17 +67,8 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
             *["migration status", "--limit", "5", "--path", "memory/meetings/2026/0[1-3]/"],
             *["--type", "meeting", "--from", "2026-01", "--to", "2026"],
             *["--hierarchy-alpha", "0.7", "--hierarchy-threshold", "0.4", "--max-entities", "3"],
-            *[
-                "--preset",
-                "seed",
-                "--gate",
-                "hard",
-                "--parent",
-                "max",
-                "--hotness",
-                "0.2",
-                "--explain",
-            ],
+            *["--preset", "seed", "--gate", "hard", "--parent", "max", "--hotness", "0.2"],
+            "--explain",
         ],
     ),
     (
@@ -180,6 +171,12 @@ def worker(base: Path) -> Iterator[EngineWorker]:
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def kb(base: Path) -> Iterator[KnowledgeBase]:
+    with KnowledgeBase(base) as opened:
+        yield opened
+
+
 def steady(value: Any) -> Any:
     """Return an answer without the fields that differ from call to call."""
     if isinstance(value, dict):
@@ -226,6 +223,7 @@ def test_calls_cover_every_method() -> None:
 
 @pytest.mark.parametrize(("name", "params", "words"), CALLS, ids=str)
 async def test_a_call_gives_the_same_json_on_every_surface(
+    kb: KnowledgeBase,
     worker: EngineWorker,
     kbx: CommandLine,
     base: Path,
@@ -234,8 +232,7 @@ async def test_a_call_gives_the_same_json_on_every_surface(
     words: list[str],
 ) -> None:
     method = METHODS[name]
-    with KnowledgeBase(base) as kb:
-        answer_json = json.loads(json.dumps(call(kb, name, params)))
+    answer_json = json.loads(json.dumps(call(kb, name, params)))
     Draft202012Validator(output_schema(method)).validate(answer_json)
     python = steady(answer_json)
     response = over_jsonl(worker, name, params)

@@ -18,7 +18,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return index_vault(tmp_path_factory.mktemp("similar"), files)
 
 
-def test_check_finds_the_same_fact_of_an_entity(kbx: CommandLine, base: Path) -> None:
+def test_check_gives_the_matches_of_a_fact_or_none(kbx: CommandLine, base: Path) -> None:
     ran = kbx("memory", "similar", SLACK, "--entity", "alice chen", "--json", "--kb", base)
     assert (ran.code, ran.err) == (0, "")
     (match,) = ran.json["matches"]
@@ -26,14 +26,10 @@ def test_check_finds_the_same_fact_of_an_entity(kbx: CommandLine, base: Path) ->
     assert ran.json["has_similar"] is True
     assert ran.json["best_score"] == match["score"]
 
-
-def test_no_match_gives_exit_code_0(kbx: CommandLine, base: Path) -> None:
     ran = kbx("memory", "similar", "lunch menu", "--json", "--kb", base)
     assert (ran.code, ran.json["matches"], ran.json["has_similar"]) == (0, [], False)
     assert ran.json["scope"] == {}
 
-
-def test_threshold_is_reported_and_a_missing_date_is_null(kbx: CommandLine, base: Path) -> None:
     ran = kbx(
         "memory", "similar", "check migration status", "--threshold", "0.5", "--json", "--kb", base
     )
@@ -42,15 +38,13 @@ def test_threshold_is_reported_and_a_missing_date_is_null(kbx: CommandLine, base
     assert items[0]["date"] is None
 
 
-def test_field_is_compared_with_its_current_value(kbx: CommandLine, base: Path) -> None:
+def test_field_is_compared_with_its_current_value_or_null(kbx: CommandLine, base: Path) -> None:
     arguments = ("--field", "role", "--value", "Engineering Director", "--json", "--kb", base)
     ran = kbx("entity", "similar-field", "Alice Chen", *arguments)
     assert ran.code == 0
     assert ran.json["current_value"] == "Director of Engineering"
     assert ran.json["is_similar"] is True
 
-
-def test_current_value_of_a_missing_field_is_null(kbx: CommandLine, base: Path) -> None:
     arguments = ("--field", "hobby", "--value", "chess", "--json", "--kb", base)
     check = kbx("entity", "similar-field", "Alice Chen", *arguments).json
     assert (check["current_value"], check["similarity"], check["is_similar"]) == (None, 0.0, False)

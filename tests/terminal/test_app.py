@@ -11,7 +11,7 @@ import pytest
 
 from kbx_tui import KnowledgeBase
 from tests.terminal.pages import PAGES, index_pages, write_pages
-from tests.terminal.terminal import APP, terminal
+from tests.terminal.terminal import APP, Terminal, terminal
 
 ALTERNATE_SCREEN_OFF, CURSOR_ON, MOUSE_OFF = "\x1b[?1049l", "\x1b[?25h", "\x1b[?1000l"
 QUESTION = "what did alice decide about the migration"
@@ -26,35 +26,29 @@ def many_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_search_read_and_quit_restores_the_terminal(demo_kb_path: Path) -> None:
-    with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
+def test_search_resize_read_and_quit_restores_the_terminal(demo_kb_path: Path) -> None:
+    with terminal([*APP, "--kb", str(demo_kb_path)], size=(140, 40)) as app:
         app.wait_for("63 documents")
         app.type(QUESTION)
-        app.wait_for("Migration go/no-go")
+        app.wait_for(" × 1.00 entity")
+        for columns, lines in ((80, 24), (50, 16), (20, 5), (1, 1), (200, 60), (100, 30)):
+            app.listen(0.2)
+            before = len(app.written)
+            app.resize(columns, lines)
+            if columns >= 50:
+                app.wait_for("Migration", after=before)
         app.press("down", "enter")
         app.wait_for("Then we stop")
         app.press("escape", "ctrl+c")
         app.wait_for("leaves the app")  # as a key, not as a signal
         app.press("q")
         assert app.wait_for_exit() == 0
-        assert ALTERNATE_SCREEN_OFF in app.written
-        assert CURSOR_ON in app.written
-        assert MOUSE_OFF in app.written
+        assert_restored(app)
 
 
-def test_screen_follows_the_window_size(demo_kb_path: Path) -> None:
-    with terminal([*APP, "--kb", str(demo_kb_path)], size=(140, 40)) as app:
-        app.wait_for("63 documents")
-        app.type(QUESTION)
-        app.wait_for(" × 1.00 entity")
-        for columns, lines in ((80, 24), (50, 16), (20, 5), (1, 1), (200, 60), (140, 40)):
-            app.listen(0.2)
-            before = len(app.written)
-            app.resize(columns, lines)
-            if columns >= 50:
-                app.wait_for("Migration", after=before)
-        app.press("escape", "q")
-        assert app.wait_for_exit() == 0
+def assert_restored(app: Terminal) -> None:
+    for code in (ALTERNATE_SCREEN_OFF, CURSOR_ON, MOUSE_OFF):
+        assert code in app.written
 
 
 def test_quitting_while_indexing_leaves_a_searchable_base(fresh_demo: Path) -> None:
@@ -112,16 +106,6 @@ def test_editor_opens_at_the_line_and_its_changes_are_found(
         assert app.wait_for_exit() == 0
 
 
-def test_a_signal_quits_the_app_and_restores_the_terminal(demo_kb_path: Path) -> None:
-    with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
-        app.wait_for("63 documents")
-        os.kill(app.process.pid, signal.SIGTERM)
-        assert app.wait_for_exit() == 128 + signal.SIGTERM
-        assert ALTERNATE_SCREEN_OFF in app.written
-        assert CURSOR_ON in app.written
-        assert MOUSE_OFF in app.written
-
-
 def test_two_apps_can_search_the_same_base(fresh_demo: Path) -> None:
     with (
         terminal([*APP, "--kb", str(fresh_demo)]) as first,
@@ -160,7 +144,7 @@ def test_thousands_of_pages_can_be_searched_and_scrolled(many_pages: Path) -> No
         assert app.wait_for_exit() == 0
 
 
-def test_an_idle_app_writes_nothing(demo_kb_path: Path) -> None:
+def test_an_idle_app_writes_nothing_until_a_signal_quits_it(demo_kb_path: Path) -> None:
     with terminal([*APP, "--kb", str(demo_kb_path)]) as app:
         app.wait_for("63 documents")
         app.type("alice")
@@ -171,8 +155,9 @@ def test_an_idle_app_writes_nothing(demo_kb_path: Path) -> None:
             app.listen(1.0)
         app.listen(2.0)
         assert len(app.written) == before
-        app.press("escape", "q")
-        assert app.wait_for_exit() == 0
+        os.kill(app.process.pid, signal.SIGTERM)
+        assert app.wait_for_exit() == 128 + signal.SIGTERM
+        assert_restored(app)
 
 
 def _is_grey(code: str) -> bool:

@@ -47,8 +47,15 @@ def test_counts_agree_with_their_noun(count: int, singular: str, words: str) -> 
     assert format_count(count, singular) == words
 
 
-def test_scores_have_two_decimals_without_a_leading_zero() -> None:
+def test_scores_have_no_leading_zero_and_changes_a_sign() -> None:
     assert [format_score(score) for score in (0.0, 0.855, 1.0)] == [".00", ".85", "1.00"]
+    assert [format_score(0.6934, digits) for digits in (2, 3)] == [".69", ".693"]
+    assert [format_change(each) for each in (0.06, -0.019, 1.0, -0.0001)] == [
+        "+.060", "-.019", "+1.000", ".000",
+    ]  # fmt: skip
+    assert [format_p(each) for each in (1.0, 0.0083, 0.0004)] == ["1.000", ".008", "<.001"]
+    assert answer_words(0.34, 0.29) == "relevance .34: a full answer, from .29 on"
+    assert answer_words(0.2345, 0.235) == "relevance .23, 99 % of a full answer"
 
 
 @pytest.mark.parametrize("width", [0, 1, 10, 20])
@@ -61,31 +68,12 @@ def test_bar_never_exceeds_its_width(width: int) -> None:
             assert "".join(bars[:2]) == "".join(stacked_bar(document, entity, width))
 
 
-def test_long_enumeration_ends_with_the_number_of_further_items() -> None:
+def test_long_durations_are_in_minutes_ages_in_one_unit_and_lists_cut() -> None:
     assert join_limited(["a", "b", "c", "d", "e"]) == "a, b, c, 2 more"
-
-
-def test_long_durations_are_shown_in_minutes() -> None:
     durations = (26.2, 99.0, 180.0)
     assert [format_duration(seconds) for seconds in durations] == ["26 s", "99 s", "3 min"]
-
-
-def test_ages_are_rounded_down_to_one_unit() -> None:
     ages = [format_age(seconds) for seconds in (-5.0, 59.0, 119.0, 86_399.0, 86_400.0, 2e5)]
     assert ages == ["just now", "just now", "1 min ago", "23 h ago", "1 day ago", "2 days ago"]
-
-
-def test_figures_have_no_leading_zero_and_changes_a_sign() -> None:
-    assert [format_score(0.6934, digits) for digits in (2, 3)] == [".69", ".693"]
-    assert [format_change(each) for each in (0.06, -0.019, 1.0, -0.0001)] == [
-        "+.060", "-.019", "+1.000", ".000",
-    ]  # fmt: skip
-    assert [format_p(each) for each in (1.0, 0.0083, 0.0004)] == ["1.000", ".008", "<.001"]
-
-
-def test_no_full_answer_is_written_like_one() -> None:
-    assert answer_words(0.34, 0.29) == "relevance .34: a full answer, from .29 on"
-    assert answer_words(0.2345, 0.235) == "relevance .23, 99 % of a full answer"
 
 
 @pytest.mark.parametrize("seconds", [1e300, 1e18, 32_535_216_000.0, -1.0, -1e300])

@@ -41,16 +41,18 @@ def test_no_pattern_hangs_on_a_long_line(pattern: re.Pattern[str], text: str) ->
     assert len(pattern.findall(text)) <= 1
 
 
-def test_no_name_hangs_however_long_it_is() -> None:
+def test_no_name_mark_or_tag_hangs_however_long() -> None:
     name = "a " * SIZE
     NameUseCounter([Entity("person:a", " ".join(map(str, range(SIZE))), "person", "a.md")])
     finder = MentionFinder([NameVariant(0, name, case_sensitive=False, is_name=True)])
     assert finder.find(NormalizedText(name)) == []
 
-
-def test_marks_on_every_line_of_the_frontmatter_do_not_hang() -> None:
     text = public_text("---\n" + "# redacted\n" * SIZE + "---\nopen\n")
     assert text == "---\n# [redacted]" + "\n" * SIZE + "---\nopen\n"
+
+    tag = "/".join(["ab"] * SIZE)
+    assert tag_and_above(tag)[0] == tag
+    assert tag_and_above(tag)[-1] == "ab"
 
 
 @pytest.mark.parametrize(
@@ -58,9 +60,3 @@ def test_marks_on_every_line_of_the_frontmatter_do_not_hang() -> None:
 )
 def test_no_text_hangs_however_many_marks_are_on_a_letter(read: Callable[[str], object]) -> None:
     assert read("a" + "\u0301\u0316" * SIZE) is not None
-
-
-def test_no_tag_hangs_however_many_tags_are_above_it() -> None:
-    tag = "/".join(["ab"] * SIZE)
-    assert tag_and_above(tag)[0] == tag
-    assert tag_and_above(tag)[-1] == "ab"

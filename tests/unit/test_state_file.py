@@ -35,17 +35,14 @@ def test_only_regular_files_of_a_usual_size_are_read(
         read_regular_file(file, follow_links=follow_links)
 
 
-def test_links_are_followed_only_on_request(file: Path) -> None:
+def test_links_are_followed_only_on_request_and_the_size_limit_is_inclusive(file: Path) -> None:
+    assert read_regular_file(file, limit=8) == b'{"a": 1}'
+    with pytest.raises(UnusableFile, match="larger than 7 bytes"):
+        read_regular_file(file, limit=7)
     DAMAGES["a link"](file)
     assert read_regular_file(file, follow_links=True) == b"not ours"
     with pytest.raises(UnusableFile, match="a symbolic link, not a regular file"):
         read_regular_file(file)
-
-
-def test_size_limit_is_inclusive(file: Path) -> None:
-    assert read_regular_file(file, limit=8) == b'{"a": 1}'
-    with pytest.raises(UnusableFile, match="larger than 7 bytes"):
-        read_regular_file(file, limit=7)
 
 
 def test_missing_file_is_not_unusable(tmp_path: Path) -> None:

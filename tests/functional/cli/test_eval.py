@@ -117,13 +117,13 @@ def test_own_judgments_are_used_by_default(kbx: CommandLine, labelled: Path) -> 
     assert (row["group"], row["ndcg"]) == ("own", 1.0)
 
 
-def test_sweep_cannot_be_combined_with_a_mode(kbx: CommandLine, labelled: Path) -> None:
+def test_sweep_with_a_mode_and_missing_file_are_refused(
+    kbx: CommandLine, labelled: Path, demo_kb_path: Path
+) -> None:
     ran = kbx("eval", labelled, "--sweep", "alpha", "--mode", "flat")
     assert ran.code == 2
     assert "--sweep" in ran.err
 
-
-def test_error_names_the_missing_judgment_file(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("eval", demo_kb_path)
     assert ran.code == 4
     assert "qrels.tsv" in ran.err

@@ -152,11 +152,15 @@ def test_home_folder_is_indexed_only_when_named_and_confirmed(
     assert kbx("search", "read", "--fast", "--kb", tmp_path).code == 0
 
 
-def test_unknown_command_suggests_the_nearest(kbx: CommandLine) -> None:
+def test_unknown_commands_and_options_suggest_the_nearest(kbx: CommandLine) -> None:
     ran = kbx("serach", "migration")
     assert ran.code == 2
     assert ran.err.startswith("kbx: No such command 'serach'")
     assert "search" in ran.err.removeprefix("kbx: No such command 'serach'")
+
+    assert "--hierarchy-alpha" in kbx("search", "x", "--alpha", "1").err
+    assert "--hierarchy-threshold" in kbx("search", "x", "--threshold", "1").err
+    assert "--dry-run" in kbx("memory", "add", "x", "--run").err
 
 
 @pytest.mark.parametrize("typo", ["--treshold", "--hierarchy"], ids=["one-guess", "several"])
@@ -259,9 +263,3 @@ def test_full_disk_is_reported_in_one_line(demo_kb_path: Path) -> None:
         )
     assert finished.returncode == 1
     assert finished.stderr == "kbx: cannot write the output: no space left on device\n"
-
-
-def test_an_unknown_option_suggests_those_that_end_like_it(kbx: CommandLine) -> None:
-    assert "--hierarchy-alpha" in kbx("search", "x", "--alpha", "1").err
-    assert "--hierarchy-threshold" in kbx("search", "x", "--threshold", "1").err
-    assert "--dry-run" in kbx("memory", "add", "x", "--run").err

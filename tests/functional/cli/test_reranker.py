@@ -22,10 +22,16 @@ def test_a_model_is_loaded_and_timed(kbx: CommandLine, demo_kb_path: Path, model
     assert trial["milliseconds"] > 0.0
 
 
-def test_a_base_without_a_reranker_says_so(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_no_reranker_and_an_unknown_one_are_a_sentence(
+    kbx: CommandLine, demo_kb_path: Path
+) -> None:
     ran = kbx("reranker", "--kb", demo_kb_path)
     assert (ran.code, ran.out) == (2, "")
     assert "no [search] reranker" in ran.err
+
+    ran = kbx("reranker", "BAAI/bge-rerank-base", "--download", "--kb", demo_kb_path)
+    assert ran.code == 6
+    assert "the nearest is 'BAAI/bge-reranker-base'" in ran.err
 
 
 def test_a_broken_model_has_the_exit_code_of_models(
@@ -51,14 +57,6 @@ def test_a_download_that_fails_is_one_sentence(
     assert (ran.code, ran.out) == (6, "")
     assert f"{name!r} could not be downloaded" in ran.err
     assert ran.err.count("\n") == 1
-
-
-def test_a_download_of_an_unknown_name_suggests_the_nearest(
-    kbx: CommandLine, demo_kb_path: Path
-) -> None:
-    ran = kbx("reranker", "BAAI/bge-rerank-base", "--download", "--kb", demo_kb_path)
-    assert ran.code == 6
-    assert "the nearest is 'BAAI/bge-reranker-base'" in ran.err
 
 
 def test_quality_is_measured_with_the_reranker(

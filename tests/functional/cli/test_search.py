@@ -13,14 +13,14 @@ from tests.functional.vaults import write_vault
 from tests.parsed_page import ParsedPage
 
 
-def test_query_of_several_words_needs_no_quotes(kbx: CommandLine, demo_kb_path: Path) -> None:
+def test_query_needs_no_quotes_and_may_start_with_a_dash(
+    kbx: CommandLine, demo_kb_path: Path
+) -> None:
     unquoted = kbx("search", "error", "code", "5032", "--json", "--kb", demo_kb_path).json
     quoted = kbx("search", "error code 5032", "--json", "--kb", demo_kb_path).json
     assert unquoted["query"] == quoted["query"] == "error code 5032"
     assert unquoted["results"] == quoted["results"]
 
-
-def test_query_may_start_with_a_dash(kbx: CommandLine, demo_kb_path: Path) -> None:
     ran = kbx("search", "--json", "--kb", demo_kb_path, "--", "--no-hierarchy", "migration")
     assert ran.json["query"] == "--no-hierarchy migration"
 

@@ -32,7 +32,7 @@ def test_count_is_the_number_of_claims_with_ties_by_id(kb: KnowledgeBase) -> Non
     ]
 
 
-def test_recency_halves_with_every_half_life(kb: KnowledgeBase) -> None:
+def test_recency_halves_with_every_half_life_from_the_newest_day(kb: KnowledgeBase) -> None:
     by_id = scores(kb.experts("kiln", weight="recency", now=TODAY).experts)
     assert by_id["person:bo-lind"] == pytest.approx(2 ** (-20 / 30), abs=1e-6)  # confirmed
     ada = 2 ** (-30 / 30) + 2 ** (-58 / 30) + 2 ** (-20 / 30)  # the last from its page's date
@@ -40,8 +40,6 @@ def test_recency_halves_with_every_half_life(kb: KnowledgeBase) -> None:
     by_id = scores(kb.experts("kiln", weight="recency", now=TODAY, half_life_days=20.0).experts)
     assert by_id["person:bo-lind"] == pytest.approx(0.5)
 
-
-def test_ages_are_counted_from_the_newest_day_in_the_base(kb: KnowledgeBase) -> None:
     ranking = kb.experts("kiln", weight="recency")
     assert ranking.experts == kb.experts("kiln", weight="recency", now=date(2026, 3, 11)).experts
     assert scores(ranking.experts)["person:bo-lind"] == 1.0
@@ -116,11 +114,9 @@ def test_min_claims_filters_before_the_limit_applies(kb: KnowledgeBase) -> None:
     assert first.total_matched == kb.experts("kiln").total_matched > 1
 
 
-def test_open_items_are_not_claims(kb: KnowledgeBase) -> None:
+def test_open_items_state_nothing_and_relevance_counts_documents_too(kb: KnowledgeBase) -> None:
     assert kb.experts("bricks").experts == ()
 
-
-def test_relevance_counts_documents_too(kb: KnowledgeBase) -> None:
     bo = next(
         expert
         for expert in kb.experts("burners", weight="relevance").experts

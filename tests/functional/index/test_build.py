@@ -49,11 +49,32 @@ def test_indexing_leaves_the_users_files_untouched(base: Path) -> None:
     assert (base / ".kbx" / ".gitignore").read_text() == "*\n"
 
 
-def test_an_unchanged_run_writes_nothing(base: Path) -> None:
+def test_a_run_embeds_what_changed_and_forgets_what_is_gone(base: Path) -> None:
     first = KnowledgeBase(base).index()
     again = KnowledgeBase(base).index()
     assert (again.added, again.changed, again.deleted, again.embedded) == (0, 0, 0, 0)
     assert again.generation == first.generation
+
+    KnowledgeBase(base).index()
+    page = base / "memory/notes/lunch.md"
+    page.write_text(page.read_text() + "\n## Friday\n\nFish and the zorkmid special.\n")
+    report = KnowledgeBase(base).index()
+    assert (report.changed, report.added) == (1, 0)
+    assert 1 <= report.embedded <= 2
+    assert search(base, "zorkmid")[0] == "memory/notes/lunch.md"
+
+    KnowledgeBase(base).index()
+    (base / "memory/notes/lunch.md").rename(base / "memory/notes/menu.md")
+    report = KnowledgeBase(base).index()
+    assert (report.moved, report.added, report.deleted, report.embedded) == (1, 0, 0, 0)
+    assert "memory/notes/menu.md" in search(base, "soup")
+    assert "memory/notes/lunch.md" not in search(base, "soup")
+
+    KnowledgeBase(base).index()
+    (base / "memory/people/bob-okafor.md").unlink()
+    KnowledgeBase(base).index()
+    for name in ("documents", "chunks", "entities", "facts", "links"):
+        assert not [row for row in stored_rows(base, name) if "bob-okafor" in row], name
 
 
 def test_documents_that_were_opened_or_found_get_vectors_first(tmp_path: Path) -> None:
@@ -77,33 +98,6 @@ def test_documents_that_were_opened_or_found_get_vectors_first(tmp_path: Path) -
     hash_of = store.mapping("chunks", "path", "text_hash")
     hashes = set(store.rows("vectors", ["text_hash"])["text_hash"].to_pylist())
     assert {path for path in names if hash_of[path] in hashes} == {"n3.md", "n7.md"}
-
-
-def test_an_edit_embeds_only_changed_chunks(base: Path) -> None:
-    KnowledgeBase(base).index()
-    page = base / "memory/notes/lunch.md"
-    page.write_text(page.read_text() + "\n## Friday\n\nFish and the zorkmid special.\n")
-    report = KnowledgeBase(base).index()
-    assert (report.changed, report.added) == (1, 0)
-    assert 1 <= report.embedded <= 2
-    assert search(base, "zorkmid")[0] == "memory/notes/lunch.md"
-
-
-def test_moving_a_file_embeds_nothing(base: Path) -> None:
-    KnowledgeBase(base).index()
-    (base / "memory/notes/lunch.md").rename(base / "memory/notes/menu.md")
-    report = KnowledgeBase(base).index()
-    assert (report.moved, report.added, report.deleted, report.embedded) == (1, 0, 0, 0)
-    assert "memory/notes/menu.md" in search(base, "soup")
-    assert "memory/notes/lunch.md" not in search(base, "soup")
-
-
-def test_a_deleted_file_disappears_from_every_table(base: Path) -> None:
-    KnowledgeBase(base).index()
-    (base / "memory/people/bob-okafor.md").unlink()
-    KnowledgeBase(base).index()
-    for name in ("documents", "chunks", "entities", "facts", "links"):
-        assert not [row for row in stored_rows(base, name) if "bob-okafor" in row], name
 
 
 def test_files_with_swapped_content_are_indexed_without_embedding(base: Path) -> None:
@@ -152,7 +146,7 @@ def test_progress_reports_each_stage_and_when_text_is_searchable(base: Path) -> 
     assert reports[-1].done == reports[-1].total > 0
 
 
-def test_an_index_of_another_schema_version_is_an_error_until_rebuilt(base: Path) -> None:
+def test_an_index_of_another_version_schema_or_model_is_an_error_until_rebuilt(base: Path) -> None:
     kb = KnowledgeBase(base)
     kb.index()
     store = store_of(base)
@@ -162,8 +156,6 @@ def test_an_index_of_another_schema_version_is_an_error_until_rebuilt(base: Path
             action()
     assert kb.index(full=True).documents == 5
 
-
-def test_an_index_of_another_schema_is_rebuilt_with_its_vectors(base: Path) -> None:
     KnowledgeBase(base).index()
     store = store_of(base)
     store.write_meta({**store.meta(), "schema_version": 1})
@@ -174,8 +166,6 @@ def test_an_index_of_another_schema_is_rebuilt_with_its_vectors(base: Path) -> N
     assert "an older version of this program" in report.repaired[0]
     assert KnowledgeBase(base).check(read_data=True).sound
 
-
-def test_an_index_of_another_model_is_an_error_until_rebuilt(base: Path) -> None:
     kb = KnowledgeBase(base)
     kb.index()
     store = store_of(base)

@@ -52,9 +52,17 @@ def page(base: KnowledgeBase, number: int) -> Path:
     return base.root / f"memory/{number}.md"
 
 
-def test_unchanged_files_are_not_read(base: KnowledgeBase, read: list[str]) -> None:
+def test_only_touched_files_are_read_and_changed_ones_told(
+    base: KnowledgeBase, read: list[str]
+) -> None:
     assert base.count_newer_files() == 0
     assert read == []
+
+    os.utime(page(base, 3), (4e9, 4e9))  # a time in the future
+    assert base.count_newer_files() == 0
+    assert read == ["3.md"]
+    assert base.count_newer_files() == 0
+    assert read == ["3.md"]
 
 
 def test_one_stat_per_file(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,14 +77,6 @@ def test_one_stat_per_file(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "stat", record)
     assert base.count_newer_files() == 0
     assert len(stats) == FILES
-
-
-def test_touched_file_is_read_once_and_not_reported(base: KnowledgeBase, read: list[str]) -> None:
-    os.utime(page(base, 3), (4e9, 4e9))  # a time in the future
-    assert base.count_newer_files() == 0
-    assert read == ["3.md"]
-    assert base.count_newer_files() == 0
-    assert read == ["3.md"]
 
 
 def test_changed_file_is_read_once_and_reported_until_it_is_indexed(

@@ -44,10 +44,12 @@ def test_templates_and_the_bin_are_left_out(vault: KnowledgeBase) -> None:
     assert left_out == ("1 left out on purpose", [f"Templates: {problem.reason}"])
 
 
-def test_a_tag_filter_matches_nested_and_inline_tags(vault: KnowledgeBase) -> None:
+def test_tags_and_daily_dates_are_found_by_filters(vault: KnowledgeBase) -> None:
     assert found(vault, "tag:work") == {"Daily/17.03.2026.md"}
     assert found(vault, "tag:area") == found(vault, "tag:area/topic") == {"Work/Helix.md"}
     assert found(vault, "tag:topic") == set()
+    assert found(vault, "from:2026-03-17 to:2026-03-17") == {"Daily/17.03.2026.md"}
+    assert vault.documents.view("Daily/17.03.2026.md").date == "2026-03-17"
 
 
 def test_links_lead_where_obsidian_leads(vault: KnowledgeBase) -> None:
@@ -65,20 +67,11 @@ def test_links_lead_where_obsidian_leads(vault: KnowledgeBase) -> None:
     assert vault.links.follow("Daily", "Work/Mail.md") is None
 
 
-def test_a_note_comes_first_for_each_of_its_aliases(vault: KnowledgeBase) -> None:
+def test_a_note_and_a_person_are_found_by_each_alias_and_address(vault: KnowledgeBase) -> None:
     for alias in ("twisted", "long ladder"):
         first = vault.search(alias, fast=True).results[0]
         assert (first.path, first.score) == ("Work/Helix.md", 1.0)
 
-
-def test_a_daily_note_has_the_date_of_its_name(vault: KnowledgeBase) -> None:
-    assert found(vault, "from:2026-03-17 to:2026-03-17") == {"Daily/17.03.2026.md"}
-    assert vault.documents.view("Daily/17.03.2026.md").date == "2026-03-17"
-
-
-def test_a_person_is_found_by_e_mail_address_and_by_an_alias_of_one_letter(
-    vault: KnowledgeBase,
-) -> None:
     card = vault.entities.named("A")
     assert card.id == "person:ann-lee"
     (mail,) = (document for document in card.documents if document.path == "Work/Mail.md")

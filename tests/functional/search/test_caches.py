@@ -205,7 +205,7 @@ def test_opening_a_document_raises_its_frecency(demo_copy: Path) -> None:
         assert kb.rank(evidence, kb.tuning(hotness_weight=1.0)).top(1)[0].row == row
 
 
-def test_vector_does_not_depend_on_other_queries() -> None:
+def test_vectors_are_cached_whatever_the_others_and_tried_again_after_an_error() -> None:
     embedder = open_embedder()
     vectors = QueryVectors(lambda: embedder)
     for text in ("ferry timetable", "ferry"):
@@ -213,6 +213,23 @@ def test_vector_does_not_depend_on_other_queries() -> None:
     np.testing.assert_array_equal(vectors.vector("ferry"), embedder.embed_query("ferry"))
     assert vectors.known("harbour") is None
     assert vectors.known("ferry timetable") is not None
+
+    failing: Any = Failing()
+    vectors = QueryVectors(lambda: failing)
+    with pytest.raises(EmbeddingError, match="cannot run"):
+        vectors.vector("ferry")
+    assert vectors.known("ferry") is None
+    assert vectors.vector("ferry").tolist() == [1.0, 1.0, 1.0]
+    assert vectors.vector("ferry") is vectors.vector("ferry")
+    assert failing.calls == 2
+
+    failing = Failing()
+    failing.calls = 1
+    vectors = QueryVectors(lambda: failing)
+    for number in range(VECTORS_KEPT + 1):
+        vectors.vector(str(number))
+    assert vectors.known("0") is None
+    assert vectors.known(str(VECTORS_KEPT)) is not None
 
 
 class Failing:
@@ -226,27 +243,6 @@ class Failing:
         if self.calls == 1:
             raise EmbeddingError("the model cannot run")
         return np.ones(3, np.float32)
-
-
-def test_next_search_tries_again_after_an_error() -> None:
-    failing: Any = Failing()
-    vectors = QueryVectors(lambda: failing)
-    with pytest.raises(EmbeddingError, match="cannot run"):
-        vectors.vector("ferry")
-    assert vectors.known("ferry") is None
-    assert vectors.vector("ferry").tolist() == [1.0, 1.0, 1.0]
-    assert vectors.vector("ferry") is vectors.vector("ferry")
-    assert failing.calls == 2
-
-
-def test_latest_vectors_are_cached() -> None:
-    failing: Any = Failing()
-    failing.calls = 1
-    vectors = QueryVectors(lambda: failing)
-    for number in range(VECTORS_KEPT + 1):
-        vectors.vector(str(number))
-    assert vectors.known("0") is None
-    assert vectors.known(str(VECTORS_KEPT)) is not None
 
 
 PAGE = "memory/people/alice-chen.md"

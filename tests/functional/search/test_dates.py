@@ -43,27 +43,23 @@ def test_document_of_that_time_comes_first_and_others_are_still_found(kb: Knowle
     assert "memory/meetings/2026/01/13/platform-sync.notes.md" in [r.path for r in march.results]
 
 
-def test_time_alone_lists_its_documents_newest_first(kb: KnowledgeBase) -> None:
+def test_time_alone_and_with_a_person_lists_its_documents_and_no_others(kb: KnowledgeBase) -> None:
     for query in ("last week", "what happened last week?", "meetings last week"):
         response = search(kb, query)
         assert dates_of(response) == ["2026-04-16", "2026-04-14"]
         assert response.meta.total_matched == 2
 
-
-def test_person_and_time_list_what_they_took_part_in_then(kb: KnowledgeBase) -> None:
     response = search(kb, "what did Alice Chen do last month", limit=3)
     assert response.meta.search_mode == "two_pass"
     assert all(day.startswith("2026-03") for day in dates_of(response))
 
-
-def test_date_alone_makes_no_document_a_result(kb: KnowledgeBase) -> None:
     response = search(kb, "zeppelin yesterday and in March", fast=True)
     assert response.meta.dates
     assert not [r for r in response.results if "march" not in r.snippet.casefold()]
     assert not search(kb, "zeppelin last week", fast=True).results
 
 
-def test_off_searches_for_the_words(kb: KnowledgeBase) -> None:
+def test_off_the_seed_and_a_query_without_date_words_read_no_dates(kb: KnowledgeBase) -> None:
     response = search(kb, "platform sync last week", dates="off", explain=True)
     assert response.meta.dates == ()
     assert response.meta.explain is not None
@@ -72,10 +68,11 @@ def test_off_searches_for_the_words(kb: KnowledgeBase) -> None:
     assert explained is not None
     assert (explained["date_part"], explained["date_reason"]) == (0.0, None)
 
-
-def test_query_without_date_words_is_not_touched(kb: KnowledgeBase) -> None:
     on, off = (search(kb, "what may Alice march for", dates=use) for use in ("prefer", "off"))
     assert on.results == off.results
+
+    assert not search(kb, "migration in March", preset="seed").meta.dates
+    assert search(kb, "migration in March", preset="seed", dates="prefer").meta.dates
 
 
 def test_filter_is_the_filter_by_date(kb: KnowledgeBase) -> None:
@@ -103,11 +100,6 @@ def test_date_part_is_a_part_of_the_document(kb: KnowledgeBase) -> None:
             row["date_reason"] not in ("of another time", "undated")
         )
         assert row["date_part"] <= row["answered"]
-
-
-def test_seed_reads_no_dates_unless_asked_to(kb: KnowledgeBase) -> None:
-    assert not search(kb, "migration in March", preset="seed").meta.dates
-    assert search(kb, "migration in March", preset="seed", dates="prefer").meta.dates
 
 
 def page(folder: Path, name: str, title: str, day: str = "") -> None:

@@ -184,15 +184,11 @@ def test_note_says_what_a_typed_filter_does_not_find(
     assert len(meta.notes) == 1
 
 
-def test_note_says_that_a_typed_filter_holds_no_date(kb: KnowledgeBase) -> None:
+def test_notes_say_what_a_filter_without_a_date_or_an_excluded_word_does(kb: KnowledgeBase) -> None:
     response = kb.search("ferry from:Ada")
     assert not response.results
     assert response.meta.notes == ("from:Ada holds no date such as 2026-03-17, 2026-03 or 2026",)
 
-
-def test_note_says_what_an_excluded_word_leaves_out_and_how_to_search_for_it(
-    kb: KnowledgeBase,
-) -> None:
     left_out = kb.search("sail -ferry").meta
     assert left_out.in_scope < len(PAGES)
     note = 'documents with ferry are left out; quote it to search for it: "-ferry"'

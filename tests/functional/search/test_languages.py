@@ -57,16 +57,12 @@ def test_other_languages_are_searched_as_well_as_english(
     assert quality(mixed, language) >= quality(mixed, ENGLISH) - 0.05
 
 
-def test_snippets_mark_other_forms_of_a_word_in_the_language_of_the_note(
-    mixed: KnowledgeBase,
-) -> None:
+def test_words_are_those_of_the_language_of_the_note_or_query(mixed: KnowledgeBase) -> None:
     (result,) = mixed.search("Kündigungsfristen von Mietverträgen", limit=1, fast=True).results
     marked = {result.snippet[start:end] for start, end in result.matches}
     assert result.path.endswith("german/notice-period.md")
     assert "Kündigungsfrist" in marked
 
-
-def test_function_words_of_the_language_of_a_query_are_not_searched(mixed: KnowledgeBase) -> None:
     results = mixed.search("wer sind die und der", limit=10, fast=True).results
     assert all("/german/" not in result.path for result in results)
 
@@ -94,13 +90,11 @@ def test_name_opens_the_second_pass_as_typed_and_in_small_letters(
             assert entity in [found.id for found in meta.pass1_entities if found.score >= 0.5]
 
 
-def test_topic_opens_no_second_pass_in_either_case(demo_kb_path: Path) -> None:
+def test_topic_opens_no_second_pass_and_a_misspelt_name_its_page(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         for text in ("How Do Rollbacks Work", "how do rollbacks work"):
             assert kb.search(text).meta.search_mode == "flat"
 
-
-def test_misspelt_full_name_asks_for_the_page(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         for text in ("Alcie Chen", "alcie chen"):
             first = kb.search(text).results[0]

@@ -67,7 +67,7 @@ def test_a_document_has_links_in_both_directions(kb: KnowledgeBase) -> None:
     )  # fmt: skip
 
 
-def test_a_link_in_a_property_is_a_backlink_without_a_line(kb: KnowledgeBase) -> None:
+def test_links_in_properties_to_odd_names_and_all_mentions_are_found(kb: KnowledgeBase) -> None:
     found = {
         (link.path, link.line, link.target) for link in kb.links.of("person:ann-lee").backlinks
     }
@@ -78,14 +78,10 @@ def test_a_link_in_a_property_is_a_backlink_without_a_line(kb: KnowledgeBase) ->
     names = [mention.name for mention in kb.links.of("Annie").mentions]
     assert names == ["Annie", "Annie"]
 
-
-def test_a_link_leads_to_a_file_with_a_number_sign_in_its_name(kb: KnowledgeBase) -> None:
     links = kb.links.of("notes/items.md")
     assert ([link.path for link in links.outgoing], links.broken) == (["notes/Item #1|a.md"], ())
     assert [link.path for link in kb.links.of("notes/Item #1|a.md").backlinks] == ["notes/items.md"]
 
-
-def test_a_mention_is_found_in_a_text_of_any_language(kb: KnowledgeBase) -> None:
     (mention,) = kb.links.of("notes/Katzen.md").mentions
     assert (mention.path, mention.name) == ("notes/deutsch.md", "Katzen")
 

@@ -53,15 +53,13 @@ def test_news_of_someone_are_their_page_and_then_the_newest_meeting(
     assert "notes/nothing.md" not in order
 
 
-def test_news_of_a_project_are_its_page_and_then_the_newest(kb: KnowledgeBase) -> None:
+def test_news_and_state_of_a_project_are_its_page_and_then_the_newest(kb: KnowledgeBase) -> None:
     for question in QUESTIONS:
         first, *others = kb.search(question.format("the New Weir")).results
         assert first.path == "projects/new-weir.md"
         dates = [result.date for result in others if result.path.startswith("meetings/")]
         assert dates == sorted(DAYS, reverse=True)
 
-
-def test_a_question_about_the_state_of_a_project_asks_what_is_new(kb: KnowledgeBase) -> None:
     for question in ("is the new weir finished?", "How is the New Weir going?"):
         first, *others = kb.search(question).results
         assert first.path == "projects/new-weir.md"
@@ -78,13 +76,16 @@ def test_the_newest_alone_is_a_list_by_date_of_what_the_query_calls_for(kb: Know
         assert [result.date for result in results] == sorted(DAYS, reverse=True), query
 
 
-def test_a_name_and_a_time_ask_for_documents_of_that_time(kb: KnowledgeBase) -> None:
+def test_a_date_beside_a_name_asks_for_documents_and_leaves_the_name(kb: KnowledgeBase) -> None:
     for query in ("Ada Lund in March", "Ada Lund on the twentieth of march"):
         assert kb.search(query).results[0].path == "meetings/2026-03-20.md", query
 
-
-def test_a_file_named_by_its_date_is_found_by_its_name(kb: KnowledgeBase) -> None:
     assert kb.search("2026-03-20.md").results[0].path == "meetings/2026-03-20.md"
+
+    for query in ("new weir in march", "new weir in march 2026", "the New Weir last year"):
+        response = kb.search(query)
+        found = {entity.name: entity.score for entity in response.meta.pass1_entities}
+        assert (response.meta.search_mode, found["New Weir"]) == ("two_pass", 1.0)
 
 
 def test_the_reason_says_that_newer_documents_stand_a_little_higher(kb: KnowledgeBase) -> None:
@@ -102,13 +103,6 @@ def test_a_misspelt_word_beside_a_name_is_corrected_at_its_end_too(kb: Knowledge
         response = kb.search(query)
         assert any("searched for counted" in note for note in response.meta.notes)
         assert response.results[0].path.startswith("meetings/")
-
-
-def test_a_date_after_a_name_leaves_it_a_name(kb: KnowledgeBase) -> None:
-    for query in ("new weir in march", "new weir in march 2026", "the New Weir last year"):
-        response = kb.search(query)
-        found = {entity.name: entity.score for entity in response.meta.pass1_entities}
-        assert (response.meta.search_mode, found["New Weir"]) == ("two_pass", 1.0)
 
 
 def test_a_filter_of_another_program_is_named_and_not_searched_for(kb: KnowledgeBase) -> None:

@@ -97,7 +97,7 @@ def test_the_limit_does_not_decide_what_is_reranked(kb: KnowledgeBase) -> None:
         assert [(r.path, r.score) for r in few] == [(r.path, r.score) for r in all_results[:limit]]
 
 
-def test_the_same_passages_are_not_scored_again(kb: KnowledgeBase) -> None:
+def test_known_passages_and_other_knobs_need_no_new_scores(kb: KnowledgeBase) -> None:
     ranking = kb.rank(kb.retrieve(QUERY))
     reranked = kb.rerank(ranking)
     assert reranked.is_reranked
@@ -108,15 +108,11 @@ def test_the_same_passages_are_not_scored_again(kb: KnowledgeBase) -> None:
     assert scored.reranker is not None
     assert dict(scored.reranker.scores) == dict(reranked.reranker_scores)
 
-
-def test_other_knobs_need_no_new_scores(kb: KnowledgeBase) -> None:
     reranked = kb.rerank(kb.rank(kb.retrieve(QUERY)))
     for alpha in (0.0, 0.3, 1.0):
         ranking = kb.rank(reranked.evidence, kb.tuning(alpha=alpha, hierarchy=False))
         assert kb.begin_reranking(ranking) is None
 
-
-def test_a_cancelled_run_changes_nothing(kb: KnowledgeBase) -> None:
     evidence = kb.retrieve("heron number 3")
     pending = kb.begin_reranking(kb.rank(evidence))
     assert pending is not None
@@ -202,13 +198,10 @@ def test_a_missing_folder_is_one_sentence(kb: KnowledgeBase, tmp_path: Path) -> 
     assert_plain(kb, str(tmp_path / "gone"), "gone does not exist")
 
 
-def test_an_embedding_model_is_refused_as_a_reranker(kb: KnowledgeBase) -> None:
+def test_an_embedding_model_or_an_unknown_name_is_one_sentence(kb: KnowledgeBase) -> None:
     from kbx_tui.embedding.embedder import BUNDLED
 
     assert_plain(kb, str(BUNDLED.folder), "is no cross-encoder")
-
-
-def test_an_unknown_name_is_one_sentence(kb: KnowledgeBase) -> None:
     assert_plain(kb, "BAAI/bge-rerank-base", "the nearest is 'BAAI/bge-reranker-base'")
 
 

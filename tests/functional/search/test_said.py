@@ -170,13 +170,11 @@ def test_turns_of_a_meeting_are_read_once(
     assert len(read) == len(set(read)) == 2
 
 
-def test_an_unknown_speaker_is_named_with_the_nearest(kb: KnowledgeBase) -> None:
+def test_an_unknown_speaker_and_an_option_that_leaves_out_are_named(kb: KnowledgeBase) -> None:
     response = kb.search("fee said:@danna")
     assert not response.results
     assert "nobody speaks under the name danna; did you mean Dana Kim?" in response.meta.notes
 
-
-def test_why_not_names_the_option_that_leaves_a_document_out(kb: KnowledgeBase) -> None:
     answer = kb.why_not(SearchRequest("fee", said=["Priya Shah"]), "notes/fee.md")
     assert [change.text for change in answer.changes] == ["whoever speaks"]
 

@@ -80,18 +80,13 @@ def test_page_of_the_person_whose_role_is_asked_for_comes_first(
     assert (first.path, first.explain["exact"]) == ("memory/people/ruth-castellane.md", "role")
 
 
-def test_query_about_statements_of_a_person_returns_meetings_first(kb: KnowledgeBase) -> None:
+def test_people_teams_and_meaning_find_documents_without_the_words(kb: KnowledgeBase) -> None:
     assert kb.search("what did Alice say?").results[0].path.startswith("memory/meetings/")
-
-
-def test_team_is_linked_to_documents_of_its_members(kb: KnowledgeBase) -> None:
     response = kb.search("what did the Platform team decide about the database?")
     assert response.meta.pass1_entities[0].id == "team:platform"
     assert response.results[0].path == "memory/meetings/2026/03/17/go-no-go.md"
-
-
-def test_name_that_occurs_only_in_frontmatter_is_searchable(kb: KnowledgeBase) -> None:
     assert "memory/meetings/2026/03/17/go-no-go.md" in paths(kb, "Chen", fast=True)
+    assert paths(kb, "what can I eat at noon?")[0] == "memory/notes/lunch.md"
 
 
 @pytest.mark.parametrize(
@@ -102,10 +97,6 @@ def test_name_that_occurs_only_in_frontmatter_is_searchable(kb: KnowledgeBase) -
 def test_document_named_by_title_path_or_id_comes_first(kb: KnowledgeBase, query: str) -> None:
     first = kb.search(query).results[0]
     assert (first.path, first.score) == ("memory/meetings/2026/03/17/go-no-go.md", 1.0)
-
-
-def test_vectors_find_a_document_without_a_common_word(kb: KnowledgeBase) -> None:
-    assert paths(kb, "what can I eat at noon?")[0] == "memory/notes/lunch.md"
 
 
 def test_one_evidence_serves_every_tuning(kb: KnowledgeBase) -> None:
@@ -347,9 +338,7 @@ def test_unknown_preset_is_refused() -> None:
         SearchRequest("a", preset="best")
 
 
-def test_topic_that_no_document_mentions_is_noted_and_linked_documents_are_listed(
-    demo_kb_path: Path,
-) -> None:
+def test_topic_that_few_or_no_documents_mention_is_noted(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         response = kb.search("Alice Chen zebra")
     note = "no document says anything about “zebra”; these are linked to Alice Chen"
@@ -357,8 +346,6 @@ def test_topic_that_no_document_mentions_is_noted_and_linked_documents_are_liste
     assert {result.score for result in response.results} == {0.0}
     assert any("meetings" in result.path for result in response.results)
 
-
-def test_documents_of_a_person_follow_the_few_that_answer_the_topic(demo_kb_path: Path) -> None:
     with KnowledgeBase(demo_kb_path) as kb:
         response = kb.search("Castellane complaints")
         evidence = kb.retrieve("Castellane complaints")

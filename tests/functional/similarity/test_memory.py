@@ -45,7 +45,7 @@ def kb(root: Path) -> Iterator[KnowledgeBase]:
         yield opened
 
 
-def test_a_paraphrase_finds_the_fact_with_all_fields_needed_to_merge(kb: KnowledgeBase) -> None:
+def test_a_paraphrase_finds_the_fact_of_the_entity_or_of_anybody(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar(
         "favours asynchronous communication via Slack", entity="Alice Chen"
     )
@@ -55,8 +55,6 @@ def test_a_paraphrase_finds_the_fact_with_all_fields_needed_to_merge(kb: Knowled
     assert match.fact_id == kb.entities.card("person:alice-chen").facts[1].fact_id
     assert match.score >= match.threshold == 0.9
 
-
-def test_without_an_entity_all_facts_are_compared_else_only_its_own(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar("runs the on-call rota")
     assert (match.entity_name, match.relation, match.score) == ("Bob Okafor", "exact", 1.0)
     assert kb.memory_similar("runs the on-call rota", entity="Alice Chen") == []
@@ -77,18 +75,14 @@ def test_pages_are_not_read_again_for_the_next_text(
     assert "documents" not in read
 
 
-def test_open_items_have_their_own_threshold(kb: KnowledgeBase) -> None:
+def test_open_items_have_their_own_threshold_and_superseded_facts_none(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar("check migration schedule status", entity="Alice Chen")
     assert (match.match_type, match.threshold) == ("open_item", 0.8)
     assert match.text == "follow up on migration timeline"
 
-
-def test_a_ticked_open_item_is_marked_done(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar("Book the ferry", entity="Alice Wong")
     assert match.done
 
-
-def test_superseded_facts_are_not_compared(kb: KnowledgeBase) -> None:
     assert kb.memory_similar("Prefers async Slack over email", entity="Alice Wong") == []
 
 
@@ -168,12 +162,6 @@ def test_without_matches_the_nearest_text_is_reported_with_its_threshold(kb: Kno
     )
 
 
-def test_a_path_without_documents_is_named_in_a_note(kb: KnowledgeBase) -> None:
-    (found,) = kb.similarity.check(["anything at all"], path="memory/nowhere")
-    assert found.nearest == ()
-    assert found.notes == ("no document matches the path memory/nowhere",)
-
-
 def test_a_conflict_is_listed_but_does_not_count_as_similar(kb: KnowledgeBase) -> None:
     (found,) = kb.similarity.check(["Ships 3 releases a year"], entity="Alice Wong")
     (match,) = found.matches
@@ -219,7 +207,7 @@ def test_a_batch_gives_the_same_results_as_single_checks(kb: KnowledgeBase) -> N
         assert batched.best_score == pytest.approx(single.best_score, abs=1e-4)
 
 
-def test_a_path_also_compares_passages_of_its_documents(kb: KnowledgeBase) -> None:
+def test_a_path_also_compares_passages_which_others_do_on_request_only(kb: KnowledgeBase) -> None:
     (match,) = kb.memory_similar(
         "Error code 5032 says that the rollback failed", path="memory/notes", threshold=0.6
     )
@@ -228,12 +216,17 @@ def test_a_path_also_compares_passages_of_its_documents(kb: KnowledgeBase) -> No
     assert (match.source_path, match.line) == ("memory/notes/rollbacks.md", 6)
     assert match.fact_id is None
 
-
-def test_passages_are_compared_only_on_request(kb: KnowledgeBase) -> None:
     text = "Soup on Monday, bread on Tuesday."
     assert kb.memory_similar(text) == []
     (match,) = kb.memory_similar(text, chunks=True)
     assert (match.match_type, match.score) == ("chunk", 1.0)
+
+    found = kb.memory_similar("Prefers async Slack over email", path="memory/people/alice-chen.md")
+    assert [match.match_type for match in found] == ["fact"]
+
+    (found,) = kb.similarity.check(["anything at all"], path="memory/nowhere")
+    assert found.nearest == ()
+    assert found.notes == ("no document matches the path memory/nowhere",)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10])
@@ -252,11 +245,6 @@ def test_passages_without_vectors_are_counted_in_a_note(tmp_path: Path) -> None:
     assert found.notes == ("meaning 0 %: 8 texts have no vector yet; `kbx index` adds them",)
 
 
-def test_a_fact_found_by_path_is_not_listed_again_as_a_passage(kb: KnowledgeBase) -> None:
-    found = kb.memory_similar("Prefers async Slack over email", path="memory/people/alice-chen.md")
-    assert [match.match_type for match in found] == ["fact"]
-
-
 def test_a_new_fact_is_found_after_fast_indexing(tmp_path: Path) -> None:
     folder = write_vault(tmp_path)
     page = folder / "memory/people/bob-okafor.md"
@@ -273,14 +261,6 @@ def test_an_entity_is_found_by_name_alias_id_or_prefix(kb: KnowledgeBase, name: 
     assert kb.entities.named(name).id == "person:alice-chen"
 
 
-def test_an_ambiguous_name_lists_the_candidates(kb: KnowledgeBase) -> None:
-    with pytest.raises(Ambiguous, match="Alice Chen") as caught:
-        kb.memory_similar("x y", entity="Alice")
-    assert set(caught.value.candidates) == {"person:alice-chen", "person:alice-wong"}
-    with pytest.raises(NotFound, match="did you mean Alice Chen"):
-        kb.memory_similar("x", entity="Alise Chen")
-
-
 def test_invalid_input_raises_one_clear_sentence(kb: KnowledgeBase) -> None:
     with pytest.raises(NotFound, match="no entity is called 'Zoe'"):
         kb.memory_similar("x", entity="Zoe")
@@ -291,6 +271,17 @@ def test_invalid_input_raises_one_clear_sentence(kb: KnowledgeBase) -> None:
             kb.memory_similar("x", threshold=threshold)
     with pytest.raises(OutOfRange, match="limit must be 1 or more"):
         kb.memory_similar("x", limit=0)
+
+    with pytest.raises(Ambiguous, match="Alice Chen") as caught:
+        kb.memory_similar("x y", entity="Alice")
+    assert set(caught.value.candidates) == {"person:alice-chen", "person:alice-wong"}
+    with pytest.raises(NotFound, match="did you mean Alice Chen"):
+        kb.memory_similar("x", entity="Alise Chen")
+
+    with pytest.raises(ConfigError, match="empty"):
+        kb.entity_similar_field("Bob", "role", " ")
+    with pytest.raises(ConfigError, match="the field name is empty"):
+        kb.entity_similar_field("Bob", " ", "x")
 
 
 @pytest.mark.parametrize(
@@ -318,13 +309,6 @@ def test_any_frontmatter_key_can_be_compared(kb: KnowledgeBase) -> None:
     assert kb.entity_similar_field("Alice Wong", "location", "oslo").is_similar
     assert kb.entity_similar_field("Alice Wong", "Location", "Lisbon").similarity < 0.85
     assert kb.entity_similar_field("Alice Wong", "tags", "Migration").current_value == "Migration"
-
-
-def test_an_empty_value_or_field_name_is_rejected(kb: KnowledgeBase) -> None:
-    with pytest.raises(ConfigError, match="empty"):
-        kb.entity_similar_field("Bob", "role", " ")
-    with pytest.raises(ConfigError, match="the field name is empty"):
-        kb.entity_similar_field("Bob", " ", "x")
 
 
 def test_a_scan_finds_duplicates_within_its_scope(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_reads_what_two_texts_say(
     assert label(model, known, drafted) == expected
 
 
-def test_a_pair_has_the_same_result_alone_and_among_others(model: PairModel) -> None:
+def test_a_pair_of_any_texts_has_the_same_result_alone_and_among_others(model: PairModel) -> None:
     pairs = [("a", "b"), ("owns the ledger", "no longer owns the ledger " * 9), ("", "tea")]
     together = model.probabilities(pairs)
     alone = np.concatenate([model.probabilities([pair]) for pair in pairs])
@@ -46,14 +46,10 @@ def test_a_pair_has_the_same_result_alone_and_among_others(model: PairModel) -> 
     np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-5)
     assert model.probabilities([]).shape == (0, len(LABELS))
 
-
-def test_reads_the_beginning_of_a_long_text(model: PairModel) -> None:
     long = "tea " * (MAX_TOKENS + 1)
     read, longer = model.probabilities([("tea", long), ("tea", long * 50)])
     np.testing.assert_allclose(read, longer, atol=1e-5)
 
-
-def test_any_characters_can_be_read(model: PairModel) -> None:
     odd = ["\x00\x1b[31m", "\ud800", "日本語", "🎉" * 100, "[SEP] [CLS]"]
     assert np.isfinite(model.probabilities([(text, "tea") for text in odd])).all()
 

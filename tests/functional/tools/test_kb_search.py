@@ -89,9 +89,16 @@ def test_results_match_all_filters(demo: EngineWorker) -> None:
     assert {result["metadata"]["date"][:7] for result in spring["results"]} == {"2026-03"}
 
 
-def test_limit_has_two_names(demo: EngineWorker) -> None:
+def test_results_and_snippets_are_limited_by_arguments(demo: EngineWorker) -> None:
     assert search(demo, limit=2)["results"] == search(demo, top_k=2)["results"]
     assert "top_k" in refused(demo, limit=2, top_k=3)
+
+    results = search(demo, include_snippets=False)["results"]
+    assert {result["snippet"] for result in results} == {None}
+
+    data = search(demo, query="quantum computing blockchain NFTs")
+    assert data["results"] == []
+    assert data["total_found"] == 0
 
 
 @pytest.mark.parametrize(
@@ -112,17 +119,6 @@ def test_a_snippet_ends_at_a_sentence(
     assert whole_sentences(result).rstrip() == told.rstrip()
     assert len(told) <= 200
     assert whole_sentences(replace(result, is_cut=False)) == snippet
-
-
-def test_unrelated_query_returns_an_empty_list(demo: EngineWorker) -> None:
-    data = search(demo, query="quantum computing blockchain NFTs")
-    assert data["results"] == []
-    assert data["total_found"] == 0
-
-
-def test_snippets_are_optional(demo: EngineWorker) -> None:
-    results = search(demo, include_snippets=False)["results"]
-    assert {result["snippet"] for result in results} == {None}
 
 
 @pytest.mark.parametrize(
@@ -194,7 +190,7 @@ def get(worker: EngineWorker, **params: Any) -> Any:
     return answer.json["data"]
 
 
-def test_entity_id_returns_its_page(demo: EngineWorker) -> None:
+def test_entity_id_returns_its_page_whole_or_in_parts(demo: EngineWorker) -> None:
     data = get(demo, id="person:alice-chen")
     assert (data["type"], data["title"]) == ("person", "Alice Chen")
     assert data["content"].startswith("# Alice Chen")
@@ -202,6 +198,15 @@ def test_entity_id_returns_its_page(demo: EngineWorker) -> None:
     assert data["metadata"]["team"] == "Platform"
     assert data["chunks_count"] > 0
     assert data["next_offset"] is None
+
+    whole = get(demo, id="person:alice-chen")["content"]
+    parts, offset = [], 0
+    while offset is not None:
+        part = get(demo, id="person:alice-chen", offset=offset, max_chars=100)
+        parts.append(part["content"])
+        offset = part["next_offset"]
+    assert "".join(parts) == whole
+    assert get(demo, id="person:alice-chen", offset=10**6)["content"] == ""
 
 
 def test_every_id_returned_by_a_search_can_be_read(demo: EngineWorker) -> None:
@@ -211,17 +216,6 @@ def test_every_id_returned_by_a_search_can_be_read(demo: EngineWorker) -> None:
         assert data["id"] == result["id"]
         assert data["metadata"]["file_path"] == result["metadata"]["file_path"]
     assert get(demo, id=result["metadata"]["file_path"])["id"] == result["id"]
-
-
-def test_long_page_is_read_in_parts(demo: EngineWorker) -> None:
-    whole = get(demo, id="person:alice-chen")["content"]
-    parts, offset = [], 0
-    while offset is not None:
-        part = get(demo, id="person:alice-chen", offset=offset, max_chars=100)
-        parts.append(part["content"])
-        offset = part["next_offset"]
-    assert "".join(parts) == whole
-    assert get(demo, id="person:alice-chen", offset=10**6)["content"] == ""
 
 
 def test_lines_of_a_page_are_those_of_its_file(demo: EngineWorker, tools_demo: Path) -> None:

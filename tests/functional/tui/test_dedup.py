@@ -8,7 +8,7 @@ from textual.widgets import Input
 
 from kbx_tui import KnowledgeBase
 from kbx_tui.drafting.deciding import decide
-from kbx_tui.drafting.drafts import drafts_from_text
+from kbx_tui.drafting.drafts import DraftCheck, drafts_from_text
 from kbx_tui.tui.dedup.panes import DiffPane, DraftLine, DraftList, KnownList
 from kbx_tui.tui.dedup.rows import known_rows
 from kbx_tui.tui.dedup.screen import Dedup
@@ -114,28 +114,6 @@ async def test_after_enter_the_next_fact_is_typed_and_keys_decide_once_the_list_
         await review.until(lambda: review.actions == ["skip"])
 
 
-def test_a_contradiction_on_another_page_is_never_called_a_duplicate(demo_copy: Path) -> None:
-    drafts = drafts_from_text("Alice Chen leads the growth team\n")
-
-    def relations() -> dict[str, str]:
-        with KnowledgeBase(demo_copy) as kb:
-            rows = known_rows(kb.drafts.check(drafts)[0], [], None)
-        return {row.place.split(":")[0]: row.relation for row in rows if not row.decides}
-
-    assert relations()["teams/platform.md"] == "conflict"
-    judge_by_rules(demo_copy)
-    assert relations()["teams/platform.md"] == "similar"
-
-
-async def test_typed_heading_or_brace_is_text_of_the_draft(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        for text in ("# Alice likes hash", "{not json"):
-            await review.press("slash")
-            review.screen.query_one(DraftLine).show_text(text)
-            await review.press("enter")
-            await review.until(lambda text=text: text in [row.text for row in review.rows])  # type: ignore[misc]
-
-
 async def test_draft_can_be_decided_while_another_is_half_typed(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
@@ -161,11 +139,16 @@ async def test_the_selected_draft_is_shown_whole(demo_copy: Path) -> None:
         await review.driver.until_shown(DraftList, text)
 
 
-async def test_markup_and_escape_sequences_in_drafts_have_no_effect(demo_copy: Path) -> None:
+async def test_headings_braces_markup_and_escape_sequences_are_text(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("# Alice Chen\n[bold]\x1b[31mred\x1b]0;x\x07 [@click=app.quit]x[/]\n")
         assert review.rows[0].text.startswith("[bold]red")
         await review.until(lambda: "[@click=app.quit]" in review.driver.screen_text())
+        for text in ("# Alice likes hash", "{not json"):
+            await review.press("slash")
+            review.screen.query_one(DraftLine).show_text(text)
+            await review.press("enter")
+            await review.until(lambda text=text: text in [row.text for row in review.rows])  # type: ignore[misc]
 
 
 async def test_drafts_are_loaded_from_a_file_and_a_missing_file_gives_one_error_line(
@@ -182,6 +165,22 @@ async def test_drafts_are_loaded_from_a_file_and_a_missing_file_gives_one_error_
             review.screen.query_one(DraftLine).show_text(name)
             await review.press("enter")
             await review.until(condition)
+
+
+async def test_name_of_a_file_typed_as_a_draft_is_asked_about(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        line = review.screen.query_one(DraftLine)
+        await review.press("slash")
+        await review.driver.write("drafts.md")
+        await review.press("enter")
+        await review.driver.until_shown(DraftLine, "names a file · enter loads its drafts")
+        await review.press("escape", "enter")  # it is a draft after all
+        await review.until(lambda: [row.text for row in review.rows] == ["drafts.md"])
+        await review.press("slash")
+        await review.driver.write("./drafts.md")
+        await review.press("enter", "enter")
+        await review.until(lambda: len(review.rows) == 8)
+        assert line.use == "new"
 
 
 async def test_app_starts_with_a_file_of_drafts(demo_copy: Path) -> None:
@@ -220,20 +219,6 @@ async def test_tab_completes_the_name_of_a_draft_file_or_goes_to_the_next_pane(
         assert line.value == "inb"
 
 
-async def test_threshold_changes_states_without_a_check(demo_copy: Path) -> None:
-    judge_by_rules(demo_copy)
-    watched = Watched()
-    async with reviewing(demo_copy, watched=watched) as review:
-        await review.paste("# Alice Chen\nFavours asynchronous communication via Slack\n")
-        assert review.states == ["near"]
-        checks = watched.calls["check_drafts"]
-        await review.press(*["right_curly_bracket"] * 2)
-        await review.until(lambda: review.states == ["new"])
-        assert watched.calls["check_drafts"] == checks
-        await review.press("z")
-        await review.until(lambda: review.states == ["near"])
-
-
 async def test_a_draft_that_names_nobody_is_assigned_to_an_entity_or_a_new_person(
     demo_copy: Path,
 ) -> None:
@@ -263,30 +248,32 @@ async def test_a_draft_that_names_nobody_is_assigned_to_an_entity_or_a_new_perso
         await review.until(lambda: "grace-tully" in review.driver.text_of(DiffPane))
 
 
-async def test_kind_and_text_of_a_draft_can_be_changed(demo_copy: Path) -> None:
+async def test_kind_text_and_threshold_change_the_state_of_a_draft(demo_copy: Path) -> None:
     judge_by_rules(demo_copy)
-    async with reviewing(demo_copy) as review:
-        await review.paste("# Alice Chen\ncheck migration schedule status\n")
+    watched = Watched()
+    async with reviewing(demo_copy, watched=watched) as review:
+        favours = "Favours asynchronous communication via Slack"
+        await review.paste(f"# Alice Chen\n{favours}\ncheck migration schedule status\n")
+        assert review.states[0] == "near"
+        checks = watched.calls["check_drafts"]
+        await review.press(*["right_curly_bracket"] * 2)
+        await review.until(lambda: review.states[0] == "new")
+        assert watched.calls["check_drafts"] == checks
+        await review.press("z")
+        await review.until(lambda: review.states[0] == "near")
+        await review.go_to("check")
         await review.press("K")
-        await review.until(lambda: "open item" in review.rows[0].about)
+        await review.until(lambda: "open item" in review.rows[1].about)
         await review.checked()
-        assert review.states == ["near"]
+        assert review.states[1] == "near"
         await review.press("enter")
         await review.until(lambda: review.driver.has_focus(DraftLine))
         review.screen.query_one(DraftLine).show_text("water the plants")
         await review.driver.until_shown(DiffPane, "people/alice-chen.md", "[ ] water the plants")
         await review.press("enter")
         await review.checked()
-        assert [row.text for row in review.rows] == ["water the plants"]
-        assert review.states == ["new"]
-
-
-async def test_unrelated_fact_is_not_superseded_by_one_key(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
-        await review.press("u")
-        await review.until(lambda: "nothing known" in review.screen.query_one(StatusLine).notice)
-        assert not review.rows[0].is_decided
+        assert [row.text for row in review.rows] == [favours, "water the plants"]
+        assert review.states[1] == "new"
 
 
 async def test_drafts_are_decided_labelled_dropped_and_restored_one_after_the_other(
@@ -447,14 +434,19 @@ async def test_a_write_is_undone_by_a_key_pressed_before_it_ends(demo_copy: Path
     assert (demo_copy / ALICE).read_bytes() == page
 
 
-async def test_unknown_person_gets_a_page_on_request(demo_copy: Path) -> None:
+async def test_unrelated_fact_and_unknown_person_are_handled_with_care(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
+        status = review.screen.query_one(StatusLine)
+        await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
+        await review.press("u")
+        await review.until(lambda: "nothing known" in status.notice)
+        assert not review.rows[0].is_decided
+        await review.press("backspace")
+        await review.until(lambda: not review.rows)
         await review.paste("# Zoe New\nKeeps bees\n")
         assert review.rows[0].about.startswith("Zoe New (unknown)")
         await review.press("c")
-        await review.until(
-            lambda: "P creates the page" in review.screen.query_one(StatusLine).notice
-        )
+        await review.until(lambda: "P creates the page" in status.notice)
         await review.press("P")
         await review.until((demo_copy / "memory/people/zoe-new.md").exists)
         await review.until(lambda: review.rows[0].about.startswith("Zoe New ·"))
@@ -520,31 +512,7 @@ async def test_failing_write_keeps_the_drafts_and_failing_undo_restores_none(
             assert not review.rows
 
 
-async def test_own_writes_are_not_announced_as_changes_on_disk(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        await review.paste("# Alice Chen\nSpeaks Catalan\n")
-        await review.write()
-        await review.until(lambda: not review.rows)
-        index_sync = review.screen.session.index_sync
-        await review.until(lambda: not index_sync._own_writes)  # the watcher has seen it
-        await review.until(lambda: not index_sync.is_indexing)
-        assert "z undoes it" in review.screen.query_one(StatusLine).last
-
-
-async def test_drafts_and_decisions_are_restored_after_a_restart(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        await paste_seven(review)
-        await review.go_to("Favours")
-        await review.press("minus")
-        await review.until(lambda: review.rows[0].is_decided)
-    async with reviewing(demo_copy) as review:
-        await review.checked()
-        assert len(review.rows) == 7
-        assert review.rows[0].is_decided
-        assert review.rows[0].action == "skip"
-
-
-async def test_switching_modes_keeps_drafts_and_query(demo_copy: Path) -> None:
+async def test_drafts_outlive_other_modes_and_a_restart(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await paste_seven(review)
         await review.press("f1")
@@ -553,9 +521,17 @@ async def test_switching_modes_keeps_drafts_and_query(demo_copy: Path) -> None:
         await review.press("f2")
         await review.until(lambda: isinstance(review.driver.app.screen, Dedup))
         await review.until(lambda: len(review.rows) == 7)
+        await review.go_to("Favours")
+        await review.press("minus")
+        await review.until(lambda: review.rows[0].is_decided)
         await review.press("escape", "escape", "f1")
         await review.until(lambda: isinstance(review.driver.app.screen, Explore))
         assert review.driver.view.query == "alice chen"
+    async with reviewing(demo_copy) as review:
+        await review.checked()
+        assert len(review.rows) == 7
+        assert review.rows[0].is_decided
+        assert review.rows[0].action == "skip"
 
 
 async def test_switching_modes_while_drafts_load_adds_no_duplicates(demo_copy: Path) -> None:
@@ -589,22 +565,6 @@ async def test_last_decision_is_saved_on_quit_while_the_engine_is_busy(demo_copy
         assert choice.action == "skip"
 
 
-async def test_name_of_a_file_typed_as_a_draft_is_asked_about(demo_copy: Path) -> None:
-    async with reviewing(demo_copy) as review:
-        line = review.screen.query_one(DraftLine)
-        await review.press("slash")
-        await review.driver.write("drafts.md")
-        await review.press("enter")
-        await review.driver.until_shown(DraftLine, "names a file · enter loads its drafts")
-        await review.press("escape", "enter")  # it is a draft after all
-        await review.until(lambda: [row.text for row in review.rows] == ["drafts.md"])
-        await review.press("slash")
-        await review.driver.write("./drafts.md")
-        await review.press("enter", "enter")
-        await review.until(lambda: len(review.rows) == 8)
-        assert line.use == "new"
-
-
 async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wait(
     demo_copy: Path,
 ) -> None:
@@ -619,9 +579,13 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         assert "Speaks Catalan" not in (demo_copy / ALICE).read_text(encoding="utf-8")
         await review.write()
         await review.until(review.says("1 created"))
+        index_sync = review.screen.session.index_sync
+        await review.until(lambda: not index_sync._own_writes)  # the watcher has seen it
+        await review.until(lambda: not index_sync.is_indexing)
+        assert "z undoes it" in review.screen.query_one(StatusLine).last
         review.driver.app.show_notice("1 change on disk indexed", yields=True)
         await review.driver.pilot.pause()
-        assert review.says("1 created")()
+        assert "1 created" in review.screen.query_one(StatusLine).last
 
 
 async def test_owner_of_the_closest_fact_is_offered_first(demo_copy: Path) -> None:
@@ -636,15 +600,24 @@ async def test_owner_of_the_closest_fact_is_offered_first(demo_copy: Path) -> No
         await review.until(lambda: review.rows[0].about.startswith(owner))
 
 
-def test_sign_and_right_pane_agree_at_any_threshold(demo_copy: Path) -> None:
-    text = (
+def test_sign_and_pane_agree_and_a_contradiction_is_never_a_duplicate(demo_copy: Path) -> None:
+    drafts = drafts_from_text(
+        "Alice Chen leads the growth team\n"
         "Ships 5 releases a year\nGangway 4 ships 5 releases a year\nAlice prefers async Slack\n"
         "Bob does not run the migration\nLeads the platform team\nReports to Carla\n"
     )
     known = {"near": {"duplicate", "refines", "similar"}}
+
+    def others(check: DraftCheck) -> dict[str, str]:
+        rows = known_rows(check, [], None)
+        return {row.place.split(":")[0]: row.relation for row in rows if not row.decides}
+
+    with KnowledgeBase(demo_copy) as kb:
+        assert others(kb.drafts.check(drafts[:1])[0])["teams/platform.md"] == "conflict"
     judge_by_rules(demo_copy)
     with KnowledgeBase(demo_copy) as kb:
-        checks = kb.drafts.check(drafts_from_text(text))
+        checks = kb.drafts.check(drafts)
+    assert others(checks[0])["teams/platform.md"] == "similar"
     for check, threshold in product(checks, (None, 0.2, 0.6, 0.99)):
         verdict, rows = decide(check, threshold), known_rows(check, [], threshold)
         says = [row.relation for row in rows if row.decides]

@@ -118,13 +118,18 @@ async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) 
 
 
 async def test_experts_open_on_the_query_in_explore_until_a_topic_is_typed(demo: Path) -> None:
-    async with running(demo, WIDE, asked="who knows about rollback?") as driver:
-        for asked in ("who knows about rollback", "ferries"):
+    async with running(demo, WIDE) as driver:
+        for asked, topic in (
+            (QUESTION, "Migration"),  # of a sentence, what it names
+            ("who knows about rollback?", "who knows about rollback"),
+            ("ferries", "ferries"),
+        ):
+            await driver.ask(asked)
             await driver.press("f3")
-            await driver.until_shown(TopicLine, asked)
+            await driver.until_shown(TopicLine, topic)
+            assert driver.app.screen.query_one(TopicLine).value == topic
             await driver.press("f1")
             await driver.until(lambda: driver.app.screen is driver.explore)
-            await driver.ask("ferries")
         await driver.press("f3")
         await driver.until_shown(TopicLine, "ferries")
         driver.app.screen.query_one(TopicLine).value = "migration"
@@ -140,13 +145,6 @@ async def test_typing_replaces_the_topic_that_is_taken_from_the_query(demo: Path
         await driver.write("rollback")
         await driver.until_shown(TopicLine, "rollback")
         assert driver.app.screen.query_one(TopicLine).value == "rollback"
-
-
-async def test_of_a_sentence_the_topic_is_what_it_names(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("f3")
-        await driver.until_shown(TopicLine, "Migration")
-        assert driver.app.screen.query_one(TopicLine).value == "Migration"
 
 
 async def test_topic_is_kept_when_switching_modes(demo: Path) -> None:

@@ -104,7 +104,14 @@ async def test_a_path_that_finds_nothing_says_so(demo: Path) -> None:
 @pytest.mark.parametrize("size", [WIDE, NARROW, TINY], ids=["wide", "narrow", "tiny"])
 async def test_results_are_limited_to_the_path_and_counted(demo: Path, size: Size) -> None:
     async with running(demo, size, asked=QUESTION) as driver:
+        field = driver.explore.query_one(PathField)  # hidden on small terminals unless used
+        assert field.display == (size == WIDE)
         await driver.press("escape", "f")
+        await driver.until_focused(PathLine)
+        assert field.display
+        await driver.press("escape")
+        await driver.until(lambda: field.display == (size == WIDE))
+        await driver.press("f")
         await driver.until_focused(PathLine)
         await driver.narrow(MEETINGS)
         assert driver.paths
@@ -165,16 +172,6 @@ async def test_folder_is_the_scope_while_a_file_name_is_typed(demo: Path) -> Non
         await driver.press("tab")
         await driver.until(lambda: driver.paths == ["memory/people/bob-okafor.md"])
         assert driver.explore.query_one(QueryLine).value == QUESTION
-
-
-@pytest.mark.parametrize("size", [NARROW, TINY], ids=["narrow", "tiny"])
-async def test_path_field_is_hidden_on_small_terminals_unless_used(demo: Path, size: Size) -> None:
-    async with running(demo, size, asked=QUESTION) as driver:
-        assert not driver.explore.query_one(PathField).display
-        await driver.press("escape", "f")
-        await driver.until(lambda: driver.explore.query_one(PathField).display)
-        await driver.press("escape")
-        await driver.until(lambda: not driver.explore.query_one(PathField).display)
 
 
 async def test_filters_are_completed_shown_as_chips_and_removed(demo_kb_path: Path) -> None:
@@ -301,13 +298,22 @@ def chip(driver: Driver) -> DateChip:
     return driver.explore.query_one(DateChip)
 
 
-async def test_chip_shows_the_time_that_was_read(demo: Path) -> None:
+async def test_chip_shows_the_time_that_was_read_and_T_filters_by_it(demo: Path) -> None:  # noqa: N802
     async with running(demo, WIDE, asked="platform sync") as driver:
         assert not chip(driver).display
         await driver.ask(DATED)
         await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T only")
         await driver.press("down", "tab")
         await driver.until_shown(WhyPane, "date", "of that time")
+        await driver.press("escape", "T")
+        await driver.until_shown(DateChip, "only March 2026", "T prefer", "t remove")
+        assert {result.date[:7] for result in driver.results.rows} == {"2026-03"}
+        usual = driver.explore.model.defaults.request()
+        command = command_line(driver.state.request(), usual)
+        assert command == "kbx search --dates filter 'platform sync in March 2026'"
+        await driver.press("T")
+        await driver.until_shown(DateChip, "prefers March 2026")
+        assert len({result.date[:7] for result in driver.results.rows}) > 1
         await driver.ask("platform sync in March 2019")
         await driver.until_shown(DateChip, "no document is dated March 2019")
         await driver.ask("in March 2026")  # alone it lists its documents, the newest first
@@ -334,19 +340,10 @@ async def test_t_removes_the_preference_z_and_the_next_query_bring_it_back(demo:
         await driver.until(lambda: not chip(driver).display)
         await driver.ask("migration in January 2026")
         await driver.until_shown(DateChip, "prefers January 2026")
-
-
-async def test_capital_d_filters_by_the_time(demo: Path) -> None:
-    async with running(demo, WIDE, asked=DATED) as driver:
-        await driver.press("escape", "T")
-        await driver.until_shown(DateChip, "only March 2026", "T prefer", "t remove")
-        assert {result.date[:7] for result in driver.results.rows} == {"2026-03"}
-        usual = driver.explore.model.defaults.request()
-        command = command_line(driver.state.request(), usual)
-        assert command == "kbx search --dates filter 'platform sync in March 2026'"
-        await driver.press("T")
+        await driver.pilot.resize_terminal(*TINY)
+        await driver.ask(DATED)
         await driver.until_shown(DateChip, "prefers March 2026")
-        assert len({result.date[:7] for result in driver.results.rows}) > 1
+        assert "t rem" not in driver.text_of(DateChip)  # the keys would be cut
 
 
 async def test_keys_say_so_where_the_query_has_no_date_words(demo: Path) -> None:
@@ -364,12 +361,6 @@ async def test_keys_say_so_where_the_query_has_no_date_words(demo: Path) -> None
         await driver.until_shown(StatusLine, "the query has no date words")
         await driver.press("T")
         assert driver.state.dates == "prefer"
-
-
-async def test_a_chip_names_no_keys_where_they_would_be_cut(demo: Path) -> None:
-    async with running(demo, TINY, asked=DATED) as driver:
-        await driver.until_shown(DateChip, "prefers March 2026")
-        assert "t rem" not in driver.text_of(DateChip)
 
 
 async def test_a_query_from_elsewhere_is_kept_when_settings_are_shown_at_the_same_moment(

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.tui.explore.inputs import MeasureLine
 from kbx_tui.tui.explore.result_list import ResultList
@@ -108,6 +106,11 @@ async def test_grades_that_came_with_the_base_are_measured_from_the_first_own_gr
 async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
     async with running(judged_demo, WIDE, measured=True) as driver:
         await driver.until_shown(MeasureLine, "nDCG@10", "over 12 judged queries")
+        await driver.press("escape", "M")  # of the seed, on its own evidence
+        await driver.until_shown(MeasureLine, "(start", "better")
+        assert driver.watched.calls["retrieve judged"] >= 24
+        await driver.press("M")
+        await driver.until_shown(MeasureLine, "over 12 judged queries")
         await driver.ask(QUESTION)
         await driver.press("down", *["left_square_bracket"] * 8)
         await driver.until_shown(MeasureLine, "(start", "better", "worse")
@@ -118,14 +121,6 @@ async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:
         await driver.until_shown(MeasureLine, "over 13 judged queries")
         await driver.press("m", "m")
         await driver.until_shown(MeasureLine, "a fast search is not measured")
-
-
-async def test_ranking_of_the_seed_is_measured_on_its_own_evidence(judged_demo: Path) -> None:
-    async with running(judged_demo, WIDE, measured=True) as driver:
-        await driver.until_shown(MeasureLine, "over 12 judged queries")
-        await driver.press("escape", "M")
-        await driver.until_shown(MeasureLine, "(start", "better")
-        assert driver.watched.calls["retrieve judged"] >= 24
 
 
 async def test_refused_grade_is_one_line_and_no_step_of_undo(demo_copy: Path) -> None:
@@ -210,19 +205,21 @@ async def test_grade_while_a_search_runs_is_of_the_query_on_the_screen(demo_copy
         await driver.until(lambda: grades(driver) == {path: 1})
 
 
-@pytest.mark.parametrize(
-    ("key", "reason"),
-    [("3", "no document is chosen"), ("J", "no result to judge"), ("space", "no result to judge")],
-)
-async def test_without_results_there_is_nothing_to_judge(demo: Path, key: str, reason: str) -> None:
-    async with running(demo, WIDE) as driver:
-        await driver.press("escape", key)
-        if key != "space":
-            await driver.until_shown(StatusLine, "type a query first")
-        await driver.press("m", "m")
-        await driver.ask("zzzz")
+async def test_without_results_there_is_nothing_to_judge(demo: Path) -> None:
+    reasons = {"3": "no document is chosen", "J": "no result to judge", "space": "no result to"}
+
+    async def says(key: str, reason: str) -> None:
+        driver.status.show_notice("")
         await driver.press("escape", key)
         await driver.until_shown(StatusLine, reason)
+
+    async with running(demo, WIDE) as driver:
+        for key in ("3", "J"):
+            await says(key, "type a query first")
+        await driver.press("m", "m")
+        await driver.ask("zzzz")
+        for key, reason in reasons.items():
+            await says(key, reason)
 
 
 async def test_grades_of_another_app_are_shown_and_measured(demo_copy: Path) -> None:

@@ -169,8 +169,15 @@ async def test_shrinking_the_terminal_keeps_the_focused_pane_visible(
 
 
 async def test_document_that_covers_the_results_has_the_focus_or_closes(demo: Path) -> None:
-    async with running(demo, NARROW, asked=QUESTION) as driver:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "p")
+        await driver.until_shown(PreviewPane, "Migration go/no-go")
+        assert driver.has_focus(ResultList)
+        await driver.pilot.resize_terminal(*NARROW)
+        await driver.until(lambda: not driver.explore.reader.is_open)
+        assert driver.has_focus(ResultList)
+        assert driver.results.display
+        await driver.press("p")
         await driver.until_focused(PreviewPane)
         assert not driver.results.display
         await driver.press("slash")
@@ -180,17 +187,6 @@ async def test_document_that_covers_the_results_has_the_focus_or_closes(demo: Pa
         await driver.until_focused(PreviewPane)
         await driver.press("p")
         await driver.until_focused(ResultList)
-        assert driver.results.display
-
-
-async def test_results_with_the_focus_stay_when_the_terminal_becomes_narrow(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("down", "p")
-        await driver.until_shown(PreviewPane, "Migration go/no-go")
-        assert driver.has_focus(ResultList)
-        await driver.pilot.resize_terminal(*NARROW)
-        await driver.until(lambda: not driver.explore.reader.is_open)
-        assert driver.has_focus(ResultList)
         assert driver.results.display
 
 
@@ -370,15 +366,7 @@ async def test_passages_fill_the_room_that_weak_results_leave(demo: Path) -> Non
         assert "weaker" not in driver.text_of(ResultList)
 
 
-async def test_bars_are_as_long_as_the_scores_beside_them(demo: Path) -> None:
-    async with running(demo, (140, 40), asked=README_QUESTION) as driver:
-        await driver.press("down", "end")  # all results are shown
-        for row, result in enumerate(driver.results.rows):
-            line = "".join(span.text for span in driver.results.row_line(row, 0, 60))
-            assert line.count("━") + line.count("─") == round(result.score * 8)
-
-
-async def test_why_has_its_details_while_it_has_the_focus(demo: Path) -> None:
+async def test_bars_show_scores_why_details_and_the_threshold_what_it_keeps(demo: Path) -> None:
     async with running(demo, (140, 40), asked=README_QUESTION) as driver:
         await driver.press("down")
         await driver.until_shown(WhyPane, "document .", "words", "tab shows details")
@@ -386,11 +374,10 @@ async def test_why_has_its_details_while_it_has_the_focus(demo: Path) -> None:
         await driver.press("tab")
         await driver.until_shown(WhyPane, "bm25", "cosine", "line 54")
         assert "tab shows details" not in driver.text_of(WhyPane)
-
-
-async def test_the_threshold_says_what_it_keeps(demo: Path) -> None:
-    async with running(demo, (140, 40), asked=README_QUESTION) as driver:
-        await driver.press("down")
+        await driver.press("escape", "end")  # all results are shown
+        for row, result in enumerate(driver.results.rows):
+            line = "".join(span.text for span in driver.results.row_line(row, 0, 60))
+            assert line.count("━") + line.count("─") == round(result.score * 8)
         await driver.until_shown(Knobs, ".50 keeps 2 of 18 entities")
         await driver.press("left_curly_bracket", "left_curly_bracket")
         await driver.until(lambda: sum(each.kept for each in driver.view.entities) > 2)
@@ -471,9 +458,15 @@ async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None
         assert not driver.words_of(WhyLine)  # nothing is left to explain
 
 
-async def test_new_query_closes_the_card_of_the_old_one(demo: Path) -> None:
+async def test_the_entity_of_an_open_card_is_marked_and_a_new_query_closes_it(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "enter")
+        await driver.press("escape", "e", "down", "enter")
+        await driver.until_focused(EntityCard)
+        assert "› ● Migration" in driver.text_of(EntityList)
+        await driver.press("escape", "escape")
+        await driver.until_focused(ResultList)
+        assert "›" not in driver.text_of(EntityList)
+        await driver.press("e", "enter")
         await driver.until(lambda: driver.explore.panes.read == "card")
         await driver.press("slash")
         await driver.write("rollback")  # it replaces the old query
@@ -482,16 +475,6 @@ async def test_new_query_closes_the_card_of_the_old_one(demo: Path) -> None:
         await driver.press("escape", "slash", "right")
         await driver.write(" plan")
         await driver.until(lambda: driver.view.query == "rollback plan")
-
-
-async def test_the_entity_whose_card_is_open_is_marked(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "down", "enter")
-        await driver.until_focused(EntityCard)
-        assert "› ● Migration" in driver.text_of(EntityList)
-        await driver.press("escape", "escape")
-        await driver.until_focused(ResultList)
-        assert "›" not in driver.text_of(EntityList)
 
 
 async def test_query_is_cleared_by_a_key_or_a_click(demo: Path) -> None:

@@ -43,7 +43,7 @@ async def test_a_menu_runs_a_command_by_key_or_click_and_closes(demo: Path, size
         await driver.until(lambda: not is_menu(driver))
 
 
-async def test_the_menu_of_grades_stays_for_the_next_result(judged_demo: Path) -> None:
+async def test_the_menu_of_grades_stays_until_another_key(judged_demo: Path) -> None:
     query = "cut-over rehearsal"
     async with running(judged_demo, TINY, asked=query) as driver:
         await driver.press("down", "g")
@@ -55,20 +55,10 @@ async def test_the_menu_of_grades_stays_for_the_next_result(judged_demo: Path) -
         await driver.until(lambda: judging.grades_of(query).get(driver.paths[3]) == 1)
         assert is_menu(driver)
         assert f"graded 1: {title[:20]}" in driver.screen_text()
-
-
-def is_help(driver: Driver) -> bool:
-    return isinstance(driver.app.screen, Help)
-
-
-async def test_another_key_closes_a_menu_and_acts_as_it_does_without(judged_demo: Path) -> None:
-    async with running(judged_demo, TINY, asked="cut-over rehearsal") as driver:
-        await driver.press("down", "g")
-        await driver.until(lambda: is_menu(driver))
-        await driver.press("question_mark")
-        await driver.until(lambda: is_help(driver))
+        await driver.press("question_mark")  # another key acts as it does without a menu
+        await driver.until(lambda: isinstance(driver.app.screen, Help))
         await driver.press("escape")
-        await driver.until(lambda: not is_help(driver))
+        await driver.until(lambda: not isinstance(driver.app.screen, Help))
         await driver.press("g")
         await driver.until(lambda: is_menu(driver))
         await driver.press("f2")
@@ -111,14 +101,10 @@ async def test_jump_mode_goes_to_the_pane_of_a_letter_also_from_a_field(demo: Pa
         await driver.press("ctrl+l", "escape")
         await driver.until(lambda: driver.app.screen is driver.explore)
         assert driver.has_focus(ResultList)
-
-
-async def test_jump_letters_keep_their_order_while_a_pane_has_no_place_yet(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
         why = driver.explore.query_one(WhyPane)
         await driver.until(lambda: why.region)
         order = [*Jump(driver.explore).targets.values()]
-        for hidden in (why, why.parent):
+        for hidden in (why, why.parent):  # while a pane has no place yet, the letters stay
             assert isinstance(hidden, Widget)
             hidden.display = False
             await driver.until(lambda: not why.region)
@@ -172,19 +158,7 @@ async def test_the_palette_shows_keys_and_first_what_was_used_most(demo: Path) -
         assert shown.index("Only that time  v T") < shown.index("Query  /")
 
 
-async def test_the_palette_lists_nothing_for_other_words_and_starts_the_tour(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "ctrl+p")
-        await driver.write("tourist")
-        await driver.until(lambda: "No matches found" in driver.screen_text())
-        await driver.press(*["backspace"] * 3)
-        await driver.until(lambda: "Start the tour" in driver.screen_text())
-        await driver.press("enter")
-        await driver.until_shown(TourBubble, "2/6 Press ↓")  # a question is asked already
-        assert driver.has_focus(QueryLine)
-
-
-async def test_the_palette_finds_commands_by_the_words_people_use(demo: Path) -> None:
+async def test_the_palette_finds_commands_by_the_words_people_use_and_no_others(demo: Path) -> None:
     found = {
         "export": "Copy: Web page",
         "options": "Save settings",
@@ -202,6 +176,14 @@ async def test_the_palette_finds_commands_by_the_words_people_use(demo: Path) ->
             await driver.press("ctrl+u")
             await driver.write(word)
             await driver.until(partial(shows, title))
+        await driver.press("ctrl+u")
+        await driver.write("tourist")
+        await driver.until(lambda: "No matches found" in driver.screen_text())
+        await driver.press(*["backspace"] * 3)
+        await driver.until(lambda: "Start the tour" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until_shown(TourBubble, "2/6 Press ↓")  # a question is asked already
+        assert driver.has_focus(QueryLine)
 
 
 async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> None:

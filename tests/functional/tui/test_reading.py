@@ -85,7 +85,7 @@ async def test_enter_opens_the_file_at_its_best_passage_and_escape_closes_it(
         assert not pane_of(driver).display
 
 
-async def test_p_previews_the_document_under_the_cursor(demo: Path) -> None:
+async def test_p_previews_the_document_under_the_cursor_or_that_why_is_of(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", "p")
         await driver.until_shown(PreviewPane, "Migration go/no-go")
@@ -97,25 +97,15 @@ async def test_p_previews_the_document_under_the_cursor(demo: Path) -> None:
             await driver.until_shown(PreviewPane, current.title[:30])
         assert driver.has_focus(ResultList)
         assert len(driver.explore.reader.history) == 1
+        await driver.ask("rollback plan")  # a new query leads to its best result
+        await driver.until(lambda: pane_of(driver).path == ROLLBACK)
         await driver.press("p")
         await driver.until(lambda: not pane_of(driver).display)
         await driver.until(lambda: driver.explore.query_one(WhyPane).display)
-
-
-async def test_p_in_the_why_pane_focuses_the_preview(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("down", "tab")
+        await driver.press("tab")
         await driver.until_focused(WhyPane)
         await driver.press("p")
         await driver.until_focused(PreviewPane)
-
-
-async def test_preview_follows_a_new_query_to_its_best_result(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("down", "p")
-        await driver.until_shown(PreviewPane, "Migration go/no-go")
-        await driver.ask("rollback plan")
-        await driver.until(lambda: pane_of(driver).path == ROLLBACK)
 
 
 # Cards and links.
@@ -137,6 +127,11 @@ async def test_enter_on_an_entity_opens_its_card(demo: Path, size: Size) -> None
         assert card.documents
         await driver.press("escape")
         await driver.until_focused(EntityList)  # the pane it was opened from
+        assert not driver.explore.query_one(EntityCard).display
+        await driver.press("enter")
+        await driver.until_focused(EntityCard)
+        await driver.press("p")  # closes it wherever the focus is
+        await driver.until_focused(ResultList)
         assert not driver.explore.query_one(EntityCard).display
 
 
@@ -209,15 +204,6 @@ async def test_entity_without_a_page_offers_its_documents(demo_copy: Path) -> No
         await driver.until_shown(EntityCard, "● Quokkas", "no page of its own")
         await driver.press("enter")
         await driver.until_focused(PreviewPane)
-
-
-async def test_p_closes_a_card_wherever_the_focus_is(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "enter")
-        await driver.until_focused(EntityCard)
-        await driver.press("p")
-        await driver.until_focused(ResultList)
-        assert not driver.explore.query_one(EntityCard).display
 
 
 async def test_resizing_keeps_the_message_of_an_unreadable_document(demo: Path) -> None:

@@ -61,17 +61,12 @@ async def test_a_key_is_answered_while_the_model_runs(base: Path) -> None:
         await driver.until_shown(ResultList, "Rollback plan")
 
 
-async def test_the_why_pane_has_a_bar_for_the_reranker(base: Path) -> None:
-    async with running(base, WIDE, asked=QUESTION, measured=True) as driver:
+async def test_sliders_run_the_model_only_for_documents_without_a_score(base: Path) -> None:
+    watched = Watched()
+    async with running(base, WIDE, watched=watched, asked=QUESTION, measured=True) as driver:
         await driver.until(lambda: is_reranked(driver))
         await driver.until_shown(WhyPane, "┄ reranker .79", " reranker", "added")
         await driver.until_shown(ModeBadge, " ms + reranker ")
-
-
-async def test_sliders_run_the_model_only_for_documents_without_a_score(base: Path) -> None:
-    watched = Watched()
-    async with running(base, WIDE, watched=watched, asked=QUESTION) as driver:
-        await driver.until(lambda: is_reranked(driver))
         ranking = driver.explore.model.displayed.ranking
         assert ranking is not None
         known = set(ranking.rows_to_rerank)

@@ -68,7 +68,7 @@ async def assert_harmless(driver: Driver) -> str:
 
 
 @SIZES
-async def test_hostile_titles_names_and_reasons_have_no_effect(hostile: Path, size: Size) -> None:
+async def test_hostile_titles_names_and_cards_have_no_effect(hostile: Path, size: Size) -> None:
     async with running_hostile(hostile, size) as driver:
         assert "[red]kb[-] evil" in await assert_harmless(driver) or size != WIDE
         driver.explore.note_measured()  # the badge names entities
@@ -85,6 +85,16 @@ async def test_hostile_titles_names_and_reasons_have_no_effect(hostile: Path, si
             await driver.press("down")
         await driver.press("escape", "tab", "tab")
         await assert_harmless(driver)
+        await driver.press("e", "enter")
+        await driver.until_focused(EntityCard)
+        assert MARKUP in await assert_harmless(driver)
+        for _ in range(12):
+            await driver.press("pagedown")
+            await assert_harmless(driver)
+        card = driver.explore.query_one(EntityCard).card
+        assert card is not None
+        assert not controls_in(repr(card.facts[0].text))
+        assert MARKUP in card.facts[0].text
 
 
 @SIZES
@@ -114,23 +124,6 @@ async def test_hostile_document_and_links_have_no_effect(hostile: Path, size: Si
 
 
 @FEW_SIZES
-async def test_hostile_entity_card_has_no_effect(hostile: Path, size: Size) -> None:
-    async with running_hostile(hostile, size) as driver:
-        await driver.ask("mallory quokka")
-        await driver.press("escape", "e", "enter")
-        await driver.until_focused(EntityCard)
-        text = await assert_harmless(driver)
-        assert MARKUP in text
-        for _ in range(12):
-            await driver.press("pagedown")
-            await assert_harmless(driver)
-        card = driver.explore.query_one(EntityCard).card
-        assert card is not None
-        assert not controls_in(repr(card.facts[0].text))
-        assert MARKUP in card.facts[0].text
-
-
-@FEW_SIZES
 async def test_hostile_path_completions_have_no_effect(hostile: Path, size: Size) -> None:
     async with running_hostile(hostile, size) as driver:
         await driver.ask("mallory quokka")
@@ -148,7 +141,7 @@ async def test_hostile_path_completions_have_no_effect(hostile: Path, size: Size
             await assert_harmless(driver)
 
 
-async def test_hostile_names_in_the_entity_picker_have_no_effect(hostile: Path) -> None:
+async def test_hostile_names_in_entity_picker_and_facets_have_no_effect(hostile: Path) -> None:
     async with running_hostile(hostile, WIDE) as driver:
         await driver.ask("quokka")
         await driver.press("escape", "a")
@@ -160,6 +153,13 @@ async def test_hostile_names_in_the_entity_picker_have_no_effect(hostile: Path) 
         await assert_harmless(driver)
         await driver.press("enter")
         await driver.until_shown(EntityList, "pinned by you")
+        await driver.press("D")
+        await driver.until_shown(FacetList, "Folders")
+        facets = driver.app.screen.query_one(FacetList)
+        row = max(number for number, row in enumerate(facets.rows) if row.kind == "in")
+        await driver.press("home", *["down"] * row, "enter")
+        await driver.until(lambda: "in:" in driver.view.query)
+        assert driver.titles
 
 
 async def test_hostile_text_in_notices_and_on_the_clipboard_has_no_effect(hostile: Path) -> None:
@@ -204,19 +204,6 @@ async def test_hostile_pasted_query_has_no_effect(hostile: Path, size: Size) -> 
         await driver.until(lambda: "recent queries" in driver.screen_text() or size == TINY)
         await assert_harmless(driver)
         await driver.press("up")
-        await assert_harmless(driver)
-
-
-async def test_hostile_facets_have_no_effect(hostile: Path) -> None:
-    async with running_hostile(hostile, WIDE) as driver:
-        await driver.ask("quokka")
-        await driver.press("down", "D")
-        await driver.until_shown(FacetList, "Folders")
-        facets = driver.app.screen.query_one(FacetList)
-        row = max(number for number, row in enumerate(facets.rows) if row.kind == "in")
-        await driver.press("home", *["down"] * row, "enter")
-        await driver.until(lambda: "in:" in driver.view.query)
-        assert driver.titles
         await assert_harmless(driver)
 
 
@@ -307,7 +294,7 @@ async def open_first(driver: Driver, query: str) -> PreviewPane:
     return driver.explore.query_one(PreviewPane)
 
 
-async def test_preview_greys_redacted_lines_and_hides_none(base: Path) -> None:
+async def test_preview_card_and_experts_grey_what_is_redacted_and_hide_nothing(base: Path) -> None:
     async with running(base, WIDE) as driver:
         pane = await open_first(driver, "vera sand")
         await driver.press("U")  # the aliases stand in the frontmatter
@@ -317,6 +304,25 @@ async def test_preview_greys_redacted_lines_and_hides_none(base: Path) -> None:
         for text in ("harbour tower", "The key lies behind Ada's clock", "Paint the tower door"):
             assert looks_of(line_with(lines, text)) <= {"dim", "match"}
         assert "text" in looks_of(line_with(lines, "Lighthouse keeper"))
+        driver.explore.reader.open_card("person:vera-sand")
+        await driver.until_focused(EntityCard)
+        card = driver.explore.query_one(EntityCard)
+        await driver.until(lambda: drawn(card))
+        lines = drawn(card)
+        for text in ("Keeper of the harbour tower", "The key lies behind", "Paint the tower door"):
+            assert "text" not in looks_of(line_with(lines, text))
+        assert "text" in looks_of(line_with(lines, "Lighthouse keeper"))
+        await driver.press("f3")
+        await driver.until_focused(TopicLine)
+        driver.app.screen.query_one(TopicLine).value = "keeper key clock"
+        experts = driver.app.screen.query_one(ExpertList)
+        await driver.until(
+            lambda: experts.view is not None and experts.view.question.topic == "keeper key clock"
+        )
+        await driver.press("down")
+        await driver.until(lambda: len(experts.rows) > 1)
+        claim = line_with(drawn(experts), "The key lies behind")
+        assert looks_of(claim) <= {"rule", "dim"}
 
 
 async def test_snippets_of_redacted_lines_and_pages_are_greyed(base: Path) -> None:
@@ -342,18 +348,6 @@ def passage_under_cursor(results: ResultList) -> Line:
     return tuple(span for part in parts for span in results.row_line(row, part, width))
 
 
-async def test_card_greys_redacted_fields_facts_and_items(base: Path) -> None:
-    async with running(base, WIDE) as driver:
-        driver.explore.reader.open_card("person:vera-sand")
-        await driver.until_focused(EntityCard)
-        card = driver.explore.query_one(EntityCard)
-        await driver.until(lambda: drawn(card))
-        lines = drawn(card)
-        for text in ("Keeper of the harbour tower", "The key lies behind", "Paint the tower door"):
-            assert "text" not in looks_of(line_with(lines, text))
-        assert "text" in looks_of(line_with(lines, "Lighthouse keeper"))
-
-
 async def test_known_list_greys_a_redacted_field(base: Path) -> None:
     async with reviewing(base) as review:
         await review.press("slash")
@@ -363,16 +357,3 @@ async def test_known_list_greys_a_redacted_field(base: Path) -> None:
         known = next(line for line in lines if "Keeper of the harbour" in line[-2].text)
         assert known[-2].look == "dim"
         assert line_with(lines, "   redacted   Vera Sand")
-
-
-async def test_experts_grey_a_redacted_claim_and_show_its_text(base: Path) -> None:
-    async with running(base, WIDE) as driver:
-        await driver.press("f3")
-        await driver.until_focused(TopicLine)
-        driver.app.screen.query_one(TopicLine).value = "keeper key clock"
-        experts = driver.app.screen.query_one(ExpertList)
-        await driver.until(lambda: experts.view is not None)
-        await driver.press("down")
-        await driver.until(lambda: len(experts.rows) > 1)
-        claim = line_with(drawn(experts), "The key lies behind")
-        assert looks_of(claim) <= {"rule", "dim"}

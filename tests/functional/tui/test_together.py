@@ -113,23 +113,19 @@ async def test_a_result_is_read_in_its_base_and_f6_returns_to_the_list(indexed: 
         assert results.cursor == row
 
 
-async def test_a_base_is_opened_alone_with_the_query(indexed: list[Path]) -> None:
+async def test_a_base_is_opened_alone_with_the_query_or_in_a_mode(indexed: list[Path]) -> None:
     async with together(indexed) as driver:
         await ask(driver, "tea")
-        screen_of(driver).query_one(BaseList).focus()
-        await driver.press("down", "enter")
-        await driver.until(lambda: driver.app.explore is not None)
-        await driver.until(lambda: driver.state.query == "tea")
-        await driver.until_shown(ModeTabs, "work")
-
-
-async def test_keys_of_modes_open_the_base_under_the_cursor(indexed: list[Path]) -> None:
-    async with together(indexed) as driver:
         screen_of(driver).query_one(BaseList).focus()
         await driver.press("down", "f3")
         await driver.until(lambda: isinstance(driver.app.screen, Experts))
         await driver.press("f6")
         await driver.until(lambda: driver.app.screen is screen_of(driver))
+        screen_of(driver).query_one(BaseList).focus()
+        await driver.press("enter")
+        await driver.until(lambda: driver.app.explore is not None)
+        await driver.until(lambda: driver.state.query == "tea")
+        await driver.until_shown(ModeTabs, "work")
 
 
 async def test_a_base_that_fails_leaves_the_others_searchable(

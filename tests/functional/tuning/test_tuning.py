@@ -111,13 +111,10 @@ def test_the_thresholds_of_asked_queries_are_observed(demo_kb_path: Path) -> Non
         assert kb.tuner.observe_thresholds(asked[:1]).queries == observed.queries[:1]
 
 
-def test_settings_are_added_to_a_file_without_the_section() -> None:
+def test_settings_are_added_after_the_rest_of_a_file() -> None:
     assert with_settings(b"# notes\n", "search", {"hotness_weight": 0.1}) == (
         b"# notes\n\n[search]\nhotness_weight = 0.1\n"
     )
-
-
-def test_byte_order_mark_of_a_file_stays() -> None:
     assert with_settings(b"\xef\xbb\xbf[search]\r\n", "search", {"hotness_weight": 0.1}) == (
         b"\xef\xbb\xbf[search]\r\nhotness_weight = 0.1\n"
     )
@@ -188,29 +185,23 @@ def test_a_filter_is_widened_no_further_than_the_document_needs(kb: KnowledgeBas
         assert after.results[found.rank - 1].path == result.path
 
 
-def test_muting_is_named_as_the_reason(kb: KnowledgeBase) -> None:
+def test_filters_mutes_and_fast_are_named_as_leaving_a_document_out(kb: KnowledgeBase) -> None:
     path = kb.search("rollback plan").results[0].path
     answer = kb.why_not(SearchRequest("rollback plan", muted_documents=[path]), path)
     assert answer.standing.startswith("it is muted, so no search shows it")
 
-
-def test_dropping_a_filter_typed_in_the_query_is_proposed(kb: KnowledgeBase) -> None:
     best = kb.search(QUERY).results[0].path
     request = SearchRequest(f"type:person {QUERY} from:2020")
     (change,) = kb.why_not(request, best).changes
     assert (change.dimension, change.text) == ("query", "without type:person")
     assert changed_request(request, change.dimension, change.value).query == f"{QUERY} from:2020"
 
-
-def test_a_document_that_only_its_meaning_finds_is_found_without_fast(kb: KnowledgeBase) -> None:
     found = kb.search(QUERY).results
     by_words = {result.path for result in kb.search(QUERY, fast=True).results}
     missing = next(result.path for result in found if result.path not in by_words)
     changes = kb.why_not(QUERY, missing, fast=True).changes
     assert "fast" in {change.dimension for change in changes}
 
-
-def test_a_document_that_does_not_exist_is_refused(kb: KnowledgeBase) -> None:
     with pytest.raises(NotFound, match=r"the index holds no document 'memory/nothing\.md'"):
         kb.why_not(QUERY, "memory/nothing.md")
 

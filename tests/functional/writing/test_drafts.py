@@ -77,9 +77,14 @@ def test_only_additions_far_from_all_that_is_known_are_surely_new(root: Path) ->
     assert [verdict.is_sure for _, verdict in decisions] == [True, False, False, True, False, True]
 
 
-def test_draft_without_an_entity_that_equals_a_fact_is_left(kb: KnowledgeBase) -> None:
+def test_only_an_exact_fact_of_the_named_entity_decides(kb: KnowledgeBase) -> None:
     ((_, verdict),) = decided(kb, (new_draft("Owns the pager"),))
     assert (verdict.state, verdict.is_sure) == ("exact", False)
+
+    draft = new_draft("Owns the pager", entity_id="person:bob-okafor", is_guessed=False)
+    (check,) = kb.drafts.check([draft])
+    assert (check.matches[0].known.relation, check.matches[0].is_own) == ("exact", False)
+    assert decide(check).state == "new"
 
 
 def test_a_text_repeated_for_another_day_is_left(kb: KnowledgeBase) -> None:
@@ -93,14 +98,7 @@ def test_a_text_repeated_for_another_day_is_left(kb: KnowledgeBase) -> None:
     assert [verdict.is_sure for _, verdict in decisions] == [False, False, True]
 
 
-def test_facts_of_other_entities_are_listed_but_do_not_decide(kb: KnowledgeBase) -> None:
-    draft = new_draft("Owns the pager", entity_id="person:bob-okafor", is_guessed=False)
-    (check,) = kb.drafts.check([draft])
-    assert (check.matches[0].known.relation, check.matches[0].is_own) == ("exact", False)
-    assert decide(check).state == "new"
-
-
-def test_entity_is_guessed_from_the_nearest_fact(kb: KnowledgeBase) -> None:
+def test_entity_is_guessed_from_the_nearest_fact_or_unknown(kb: KnowledgeBase) -> None:
     (check,) = kb.drafts.check([new_draft("Ships 5 releases each year")])
     assert check.entity is not None
     assert (check.entity.name, check.draft.is_guessed) == ("Carol Diaz", True)
@@ -108,8 +106,6 @@ def test_entity_is_guessed_from_the_nearest_fact(kb: KnowledgeBase) -> None:
     assert chosen.entity is not None
     assert chosen.entity.name == "Platform"
 
-
-def test_unknown_entity_name_is_reported(kb: KnowledgeBase) -> None:
     (check,) = kb.drafts.check(drafts_from_text("# Zoe Marsh\nlikes tea"))
     assert check.entity is None
     assert "no entity is called 'Zoe Marsh'" in check.notes[0]
@@ -351,9 +347,7 @@ def test_checking_many_drafts_embeds_each_text_once(
     assert len(set(embedded) - fields) == 100
 
 
-def test_a_draft_longer_than_a_fact_is_compared_in_part_and_never_written(
-    kb: KnowledgeBase,
-) -> None:
+def test_long_texts_are_compared_in_part_and_never_written(kb: KnowledgeBase) -> None:
     draft = new_draft("Alice Chen " + "2026-01-02 not 12 " * 50_000)
     (check,) = kb.drafts.check([draft])
     assert check.notes == ("the text has 900,011 characters; only the first 10,000 are compared",)
@@ -361,28 +355,20 @@ def test_a_draft_longer_than_a_fact_is_compared_in_part_and_never_written(
     assert not plan.files
     assert "a fact has at most 10,000" in plan.problems[0].reason
 
-
-def test_a_proposed_value_longer_than_a_fact_is_compared_in_part(kb: KnowledgeBase) -> None:
     field = kb.entity_similar_field("Alice Chen", "role", "12 2026-01-02 " * 70_000)
     assert "only the first 10,000 are compared" in " ".join(field.notes)
 
-
-def test_in_a_long_batch_each_draft_is_compared_with_the_nearest_earlier_ones(
-    kb: KnowledgeBase,
-) -> None:
     drafts = drafts_from_text("- Alice Chen grows tomatoes\n" * (MAX_COMPARED + 5))
     checks = kb.drafts.check(drafts)
     assert [len(check.repeats) for check in checks[:2]] == [0, 1]
     assert len(checks[-1].repeats) == MAX_COMPARED
 
 
-def test_a_line_of_a_diff_ends_at_a_line_feed_alone() -> None:
+def test_a_line_of_a_diff_ends_at_a_line_feed_alone_and_is_cut_if_very_long() -> None:
     odd = "a\u2028b\x85\n"
     diff = file_diff("x.md", odd.encode(), f"{odd}c\n".encode())
     assert diff.endswith(f"@@ -1 +1,2 @@\n {odd}+c\n")
 
-
-def test_a_very_long_line_is_cut_in_a_diff() -> None:
     diff = file_diff("x.md", b"w" * 50_000, b"v" * 50_000)
     assert "+" + "v" * 9_999 + " … (40,001 more characters)\n" in diff
 

@@ -27,14 +27,12 @@ def test_unknown_search_option_is_a_type_error_with_the_valid_names(kb: Knowledg
     assert not kb.is_indexed()
 
 
-def test_search_takes_a_query_or_a_request(kb: KnowledgeBase) -> None:
+def test_search_takes_a_query_or_a_request_whose_fields_options_replace(kb: KnowledgeBase) -> None:
     response = kb.search("harbour", fast=True)
     request = SearchRequest("harbour", fast=True)
     assert response.results == kb.search(request).results
     assert [result.path for result in response.results] == ["note.md"]
 
-
-def test_options_replace_fields_of_a_request(kb: KnowledgeBase) -> None:
     request = SearchRequest("harbour", path="elsewhere", fast=True)
     assert not kb.search(request).results
     assert kb.search(request, path=None).results

@@ -11,11 +11,9 @@ from kbx_tui.errors import NotFound
 LABELS = np.array([True, False, True, False])
 
 
-def test_average_precision_is_the_mean_precision_at_each_hit() -> None:
+def test_average_precision_counts_tied_ranks_as_one_step() -> None:
     assert average_precision(LABELS, np.array([4.0, 3.0, 2.0, 1.0])) == (1 / 1 + 2 / 3) / 2
 
-
-def test_tied_ranks_count_as_one_step_in_any_order() -> None:
     ranks = np.ones(4)
     assert average_precision(LABELS, ranks) == average_precision(LABELS[::-1], ranks) == 2 / 4
 

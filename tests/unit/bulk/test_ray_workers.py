@@ -120,14 +120,6 @@ def numbers(batches: Iterator[list[tuple[int, int]]]) -> list[tuple[int, int]]:
 EXPECTED = [(number, 2 * number) for number in range(20)]
 
 
-def test_results_come_in_the_order_of_their_inputs(ray: FakeRay) -> None:
-    with two_workers() as workers:
-        assert numbers(workers.map(double, range(20))) == EXPECTED
-        unordered = numbers(workers.map(double, range(20), ordered=False))
-    assert sorted(unordered) == EXPECTED != unordered
-    assert ray.started == 2
-
-
 def test_inputs_are_read_as_workers_become_free(ray: FakeRay) -> None:
     read = 0
 
@@ -142,18 +134,28 @@ def test_inputs_are_read_as_workers_become_free(ray: FakeRay) -> None:
     assert read <= 2 * ray_workers.AHEAD
 
 
-def test_nothing_starts_without_an_input(ray: FakeRay) -> None:
+def test_results_come_in_the_order_of_their_inputs_if_there_are_any(ray: FakeRay) -> None:
     with two_workers() as workers:
         assert numbers(workers.map(double, [])) == []
     assert ray.started == 0
 
+    with two_workers() as workers:
+        assert numbers(workers.map(double, range(20))) == EXPECTED
+        unordered = numbers(workers.map(double, range(20), ordered=False))
+    assert sorted(unordered) == EXPECTED != unordered
+    assert ray.started == 2
 
-def test_task_at_which_workers_die_again_and_again_is_an_error(ray: FakeRay) -> None:
+
+def test_workers_that_die_again_and_again_or_a_ray_that_ended_are_errors(ray: FakeRay) -> None:
     def dies(_: Embedder, number: int) -> int:
         raise ActorDied("The actor died unexpectedly")
 
     with two_workers() as workers, pytest.raises(EngineFault, match="3 workers died at the same"):
         numbers(workers.map(dies, range(20)))
+
+    ray.is_running = False
+    with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
+        numbers(workers.map(double, [1]))
 
 
 def test_error_of_a_task_is_raised_as_it_is(ray: FakeRay) -> None:
@@ -192,12 +194,6 @@ def test_workers_that_cannot_start_are_an_error(
 
     monkeypatch.setattr(RayWorker, "facts", fail)
     with two_workers() as workers, pytest.raises(EngineFault, match=message):
-        numbers(workers.map(double, [1]))
-
-
-def test_ray_that_has_ended_is_an_error(ray: FakeRay) -> None:
-    ray.is_running = False
-    with two_workers() as workers, pytest.raises(EngineFault, match=r"^Ray has ended on all"):
         numbers(workers.map(double, [1]))
 
 

@@ -15,7 +15,7 @@ def unfreeze_afterwards() -> Iterator[None]:
     gc.unfreeze()
 
 
-def test_threshold_is_raised_inside_and_restored_afterwards() -> None:
+def test_threshold_is_raised_inside_and_restored_also_after_an_error() -> None:
     thresholds = gc.get_threshold()
     with gc_disabled():
         assert gc.get_threshold()[0] == ALLOCATIONS_BEFORE_COLLECTION
@@ -23,8 +23,6 @@ def test_threshold_is_raised_inside_and_restored_afterwards() -> None:
     assert gc.get_threshold() == thresholds
     assert gc.get_freeze_count() > 0
 
-
-def test_threshold_is_restored_after_an_error() -> None:
     thresholds = gc.get_threshold()
     with pytest.raises(KeyError), gc_disabled():
         raise KeyError

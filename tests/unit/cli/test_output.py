@@ -25,11 +25,9 @@ def test_json_escapes_terminal_controls(character: str) -> None:
     assert json.loads(shown) == {"snippet": f"a{character}b"}
 
 
-def test_json_leaves_letters_of_all_scripts_unescaped() -> None:
+def test_json_leaves_letters_unescaped_and_prints_a_span_on_one_line() -> None:
     assert "Jérôme 移行 🚢" in json_text(["Jérôme 移行 🚢"])
 
-
-def test_json_prints_a_span_on_one_line() -> None:
     data = {"matches": [[2, 6], [61, 65]], "snippet": "[\n  1,\n  2\n]"}
     assert '"matches": [\n    [2, 6],\n    [61, 65]\n  ]' in json_text(data)
     assert json.loads(json_text(data)) == data

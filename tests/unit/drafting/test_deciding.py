@@ -106,15 +106,13 @@ def test_check_leads_to_state_and_proposal(
     assert (verdict.state, verdict.proposal.action, verdict.is_sure) == (state, action, is_sure)
 
 
-def test_proposal_is_not_sure_if_the_entity_is_only_hinted_at() -> None:
+def test_a_guessed_entity_or_a_finished_item_needs_review() -> None:
     hinted = replace(ALICE, is_named=False)
     assert not decide(check(entity=hinted)).is_sure
     chosen = check(entity=hinted)
     chosen = replace(chosen, draft=replace(chosen.draft, is_guessed=False))
     assert decide(chosen).is_sure
 
-
-def test_repeating_a_finished_open_item_needs_review() -> None:
     exact = match(1.0, "exact")
     verdict = decide(check(replace(exact, known=replace(exact.known, done=True))))
     assert (verdict.state, verdict.is_sure) == ("exact", False)
@@ -226,13 +224,11 @@ def test_stored_duplicate_is_superseded_only_on_its_own_page() -> None:
     assert (other.state, other.proposal.action) == ("near", "skip")
 
 
-def test_what_neither_text_contains_is_kept_beside_the_known_fact() -> None:
+def test_what_one_text_lacks_or_is_said_of_another_needs_a_look() -> None:
     verdict = decide(check(match(0.95, text="is on duty every Monday")))
     assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("near", "create", False)
     assert "each says something that the other does not" in verdict.reason
 
-
-def test_the_same_of_another_is_named_and_needs_a_look() -> None:
     other = replace(match(0.95, own=False), is_of_another=True)
     verdict = decide(check(other))
     assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("new", "create", False)
@@ -288,9 +284,14 @@ def test_merged_text_contains_both_texts(text: str, known: str, merged: str) -> 
     assert merged_text(text, known) == merged
 
 
-def test_no_sentence_is_made_of_texts_that_begin_differently() -> None:
+def test_texts_that_begin_differently_or_are_too_long_are_not_joined() -> None:
     assert one_sentence("takes tea", "likes milk") == ""
     assert one_sentence("likes tea", "likes tea with [[Bob]]") == "likes tea with [[Bob]]"
+
+    assert transfer_markup("met Bob", "met [[Ann]]") is None
+    assert transfer_markup("met [[x|Ann]]", "met [[Ann]]") is None
+
+    assert transfer_markup("a " * LONGEST, "*a*") is None
 
 
 @pytest.mark.parametrize(
@@ -315,15 +316,6 @@ def test_no_sentence_is_made_of_texts_that_begin_differently() -> None:
 )  # fmt: skip
 def test_markup_is_transferred_to_the_same_words(text: str, source: str, expected: str) -> None:
     assert transfer_markup(text, source) == expected
-
-
-def test_text_without_the_words_of_a_link_is_refused() -> None:
-    assert transfer_markup("met Bob", "met [[Ann]]") is None
-    assert transfer_markup("met [[x|Ann]]", "met [[Ann]]") is None
-
-
-def test_texts_too_long_to_compare_are_refused() -> None:
-    assert transfer_markup("a " * LONGEST, "*a*") is None
 
 
 @given(

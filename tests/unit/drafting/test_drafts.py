@@ -69,25 +69,20 @@ def test_drafts_survive_a_round_trip_through_the_file(tmp_path: Path) -> None:
     assert (tmp_path / ".kbx" / ".gitignore").read_text() == "*\n"
 
 
-def test_merge_keeps_drafts_added_elsewhere_and_drops_those_settled_here() -> None:
+def test_merge_keeps_what_changed_or_came_and_drops_what_was_settled() -> None:
     ours, settled, theirs = new_draft("ours"), new_draft("settled"), new_draft("theirs")
     known = {one.id: one for one in (ours, settled)}
     assert merge_drafts([ours], known, [ours, settled, theirs]) == [ours, theirs]
 
-
-def test_merge_drops_drafts_settled_elsewhere_unless_changed_here() -> None:
     settled, changed = new_draft("settled there"), new_draft("before")
     known = {one.id: one for one in (settled, changed)}
     edited = replace(changed, text="after")
     assert merge_drafts([settled, edited], known, []) == [edited]
 
-
-def test_merge_keeps_the_changed_version_of_a_draft() -> None:
     ours, theirs = new_draft("ours"), new_draft("theirs")
     known = {one.id: one for one in (ours, theirs)}
-    changed = [replace(ours, text="ours now"), theirs]
-    stored = [ours, replace(theirs, choice=Choice("skip"))]
-    assert merge_drafts(changed, known, stored) == [changed[0], stored[1]]
+    edited, decided = replace(ours, text="ours now"), replace(theirs, choice=Choice("skip"))
+    assert merge_drafts([edited, theirs], known, [ours, decided]) == [edited, decided]
 
 
 @pytest.mark.parametrize(

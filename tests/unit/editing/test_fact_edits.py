@@ -144,13 +144,11 @@ def test_ticked_item_reads_as_done(box: str) -> None:
     assert ticked == page.replace(f"- {box}", "- [x] ")
 
 
-def test_deleting_a_fact_deletes_its_nested_notes() -> None:
+def test_deleting_a_fact_takes_its_notes_but_no_nested_facts() -> None:
     page = "## Facts\n- a\n- b\n  - source: x\n- c"
     assert edited(page, DeleteFact(fact_in(page, "b"))) == "## Facts\n- a\n- c"
     assert edited(page, DeleteFact(fact_in(page, "c"))) == "## Facts\n- a\n- b\n  - source: x"
 
-
-def test_fact_with_nested_facts_cannot_be_deleted() -> None:
     page = "## Facts\n- a\n  - a nested fact\n"
     with pytest.raises(WriteFault, match=r"line 2 of memory/people/ada\.md cannot be edited"):
         edited(page, DeleteFact(fact_in(page, "a")))
@@ -176,12 +174,10 @@ def test_edit_that_cannot_be_written_is_refused_with_a_reason(edit: FactEdit, me
         edited("## Facts\n- a\n", edit)
 
 
-def test_line_breaks_in_the_text_do_not_add_lines() -> None:
+def test_text_stays_on_its_line_and_outside_of_code() -> None:
     page = edited("## Facts\n", add("one\n## Notes\n- two"))
     assert page == "## Facts\n- [2026-03-04] one ## Notes - two\n"
 
-
-def test_nothing_is_added_inside_an_unclosed_code_fence() -> None:
     with pytest.raises(WriteFault, match="cannot be added"):
         edited("# A\n```\ncode\n", add("x"))
 

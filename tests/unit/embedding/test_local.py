@@ -30,22 +30,21 @@ def texts_of_mixed_length(count: int) -> list[str]:
     return [" ".join(choose.choices(WORDS.split(), k=choose.randint(1, 120))) for _ in range(count)]
 
 
-def test_row_i_belongs_to_text_i_regardless_of_batching(embedder: Embedder) -> None:
+def test_row_i_belongs_to_text_i_in_any_batch_and_in_none(embedder: Embedder) -> None:
     texts = texts_of_mixed_length(20)
     alone = np.stack([embedder.embed([text])[0] for text in texts])
     np.testing.assert_allclose(embedder.embed(texts), alone, atol=1e-5)
 
-
-def test_no_texts_give_an_empty_matrix(embedder: Embedder) -> None:
     vectors = embedder.embed([])
     assert vectors.shape == (0, 384)
     assert vectors.dtype == np.float32
 
 
-def test_text_beyond_the_maximum_length_is_truncated(embedder: Embedder) -> None:
+def test_text_beyond_the_maximum_length_accents_and_case_do_not_count(embedder: Embedder) -> None:
     start = "word " * embedder.max_tokens
     first, second = embedder.embed([start + "alpha " * 20_000, start + "omega"])
     np.testing.assert_allclose(first, second, atol=1e-5)
+    assert embedder.embed_query("ZOË") @ embedder.embed_query("zoe") == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -56,10 +55,6 @@ def test_text_beyond_the_maximum_length_is_truncated(embedder: Embedder) -> None
 def test_any_text_has_a_unit_vector(embedder: Embedder, text: str) -> None:
     for vector in (embedder.embed_query(text), embedder.embed([text])[0]):
         assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
-
-
-def test_accents_and_letter_case_do_not_change_the_vector(embedder: Embedder) -> None:
-    assert embedder.embed_query("ZOË") @ embedder.embed_query("zoe") == pytest.approx(1.0)
 
 
 def test_embedder_is_thread_safe(embedder: Embedder) -> None:

@@ -153,13 +153,11 @@ def test_count_of_joined_paragraphs_is_the_sum_of_their_counts(parts: list[str])
     assert joined == sum(EMBEDDER.count_tokens(parts))
 
 
-def test_special_tokens_are_not_counted_and_all_others_are() -> None:
+def test_special_tokens_are_not_counted_and_all_others_are_however_many() -> None:
     texts = ["", "hello", "hello world", "\ud800", "word " * 3000]
     assert EMBEDDER.count_tokens(texts) == [0, 1, 2, 1, 3000]
     assert EMBEDDER.count_tokens([]) == []
 
-
-def test_texts_longer_than_a_batch_are_counted_in_full() -> None:
     long = BATCH_CHARACTERS // 5
     counts = EMBEDDER.count_tokens(["word " * long, "", "a b", "word " * long * 2 + "end"])
     assert counts == [long, 0, 2, long * 2 + 1]

@@ -322,15 +322,13 @@ def test_texts_for_this_machine_pass_no_proxy(
     assert ServerEmbedder("openai/x", server.address).embed(["a"]).shape == (1, 4)
 
 
-def test_settings_select_the_model() -> None:
+def test_settings_select_the_model_and_tokens_are_those_of_the_bundled_one() -> None:
     assert open_embedder("gemini").model == "gemini/gemini-embedding-001@768"
     assert open_embedder("gemini/other").model == "gemini/other@768"
     assert open_embedder("ollama/bge-m3").model == "ollama/bge-m3"
     with pytest.raises(EmbeddingError, match="write openai/NAME"):
         open_embedder("openai", address="http://localhost:1/v1")
 
-
-def test_tokens_are_counted_as_for_the_bundled_model() -> None:
     embedder, bundled = ServerEmbedder("openai/x"), open_embedder("bundled")
     assert embedder.max_tokens == bundled.max_tokens
     assert embedder.count_tokens(["one two three"]) == bundled.count_tokens(["one two three"])

@@ -37,14 +37,12 @@ def test_a_preference_counts_for_the_setting_with_that_list_wherever_it_was_show
     assert count_votes(given_ones, dict.fromkeys("pqrs", (OTHER, ONE))) == Votes(1, 2, 1, 0)
 
 
-def test_only_the_lists_that_were_shown_count() -> None:
+def test_only_the_first_five_of_the_lists_that_were_shown_count() -> None:
     given_ones = [preferred("p", "first")]
     assert count_votes(given_ones, {"p": (ONE, ONE)}) == Votes(0, 0, 0, 0)
     assert count_votes(given_ones, {"p": (ONE, THIRD)}) == Votes(0, 0, 0, 1)
     assert count_votes(given_ones, {"never asked": (ONE, OTHER)}) == Votes(0, 0, 0, 0)
 
-
-def test_results_below_the_first_five_make_no_difference() -> None:
     longer = tuple(f"{place}.md" for place in range(8))
     swapped = (*longer[:5], *reversed(longer[5:]))
     with pytest.raises(ConfigError, match="two lists that differ"):

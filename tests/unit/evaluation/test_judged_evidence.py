@@ -109,14 +109,12 @@ def test_reading_reports_progress_and_can_be_stopped() -> None:
     assert (len(kept), kept.left_out) == (2, 2)
 
 
-def test_queries_without_a_relevant_document_are_not_read() -> None:
+def test_queries_without_a_relevant_document_and_no_queries_measure_nothing() -> None:
     found = evidence(components([3.0], [0.5]))
     queries = [judged(0, {"memory/notes/0000.md": 0}), judged(1, {"memory/notes/0000.md": 1})]
     kept = JudgedEvidence.read(queries, lambda _: found, 1, Tuning(), limit=NO_LIMIT)
     assert [query.id for query in kept.queries] == ["q1"]
 
-
-def test_no_settings_and_no_queries_measure_nothing() -> None:
     nothing = JudgedEvidence(1)
     assert nothing.measure([Tuning(), replace(Tuning(), alpha=0.1)]).ndcg.shape == (2, 0)
     assert nothing.measure([]).ndcg.shape == (0, 0)

@@ -178,15 +178,13 @@ def test_any_text_comes_back_normalised(
     assert not notices
 
 
-def test_the_same_query_with_other_blanks_is_one_query(log: JudgmentLog) -> None:
+def test_other_blanks_make_no_other_query_and_unsure_is_kept_apart(log: JudgmentLog) -> None:
     log.add([Judgment("rollback  plan ", "memory/a.md", 1), Judgment("rollback plan", "m/b.md", 2)])
     (query,) = judged_queries(log.read())
     assert (query.text, query.grades) == ("rollback plan", {"memory/a.md": 1, "m/b.md": 2})
 
-
-def test_unsure_is_kept_apart_from_the_grades(log: JudgmentLog) -> None:
     log.add([Judgment("lunch", "memory/a.md", 3), Judgment("lunch", "memory/b.md", None)])
-    (query,) = judged_queries(log.read())
+    _, query = judged_queries(log.read())
     assert query.grades == {"memory/a.md": 3}
     assert query.unsure == {"memory/b.md"}
 

@@ -44,41 +44,25 @@ def test_a_clearly_better_setting_is_offered() -> None:
     assert advice.more_queries == 0
 
 
-def test_what_is_best_already_is_kept() -> None:
+def test_what_is_best_already_or_harms_others_is_kept() -> None:
     advice = advise(kept([1] * 30), Tuning(alpha=0.2))
     assert not advice.wins
     assert advice.best == advice.current
     assert advice.verdict == "keep what you have: no other setting is better on your judged queries"
 
-
-def test_a_setting_that_helps_some_and_harms_others_is_not_offered() -> None:
     generator = np.random.default_rng(3)
     advice = advise(kept(generator.integers(0, 2, 40).tolist()), Tuning())
     assert not advice.wins
     assert advice.verdict.startswith("keep what you have")
 
 
-def test_few_queries_choose_nothing() -> None:
+def test_few_or_undecided_queries_choose_nothing_and_say_how_many_would() -> None:
     advice = advise(kept([1] * (FEWEST_QUERIES - 1)), Tuning(alpha=1.0))
     assert not advice.wins
     assert advice.verdict == "keep what you have: 9 judged queries are too few to choose by"
     assert advice.more_queries > 0
     assert not advise(JudgedEvidence(1), Tuning()).wins
 
-
-def test_advice_by_half_of_the_queries_looks_at_no_other() -> None:
-    both = kept([1] * 20 + [0] * 20)
-    half = advise(both, Tuning(alpha=1.0), np.arange(20))
-    assert half.queries == 20
-    assert half.gain == pytest.approx(advise(kept([1] * 20), Tuning(alpha=1.0)).gain)
-
-
-def test_the_same_judgments_give_the_same_advice() -> None:
-    first, second = (advise(kept([1, 0] * 10), Tuning()) for _ in range(2))
-    assert first == second
-
-
-def test_an_undecided_choice_says_how_many_more_queries_decide() -> None:
     advice = advise(kept([1] * 8 + [0] * 6), Tuning(alpha=1.0))
     assert not advice.wins
     assert advice.changes
@@ -86,7 +70,15 @@ def test_an_undecided_choice_says_how_many_more_queries_decide() -> None:
     assert advice.more_queries > 0
 
 
-def test_knobs_of_the_seed_preset_stay() -> None:
+def test_advice_is_repeatable_keeps_the_knobs_of_the_seed_and_looks_at_its_queries_alone() -> None:
+    both = kept([1] * 20 + [0] * 20)
+    half = advise(both, Tuning(alpha=1.0), np.arange(20))
+    assert half.queries == 20
+    assert half.gain == pytest.approx(advise(kept([1] * 20), Tuning(alpha=1.0)).gain)
+
+    first, second = (advise(kept([1, 0] * 10), Tuning()) for _ in range(2))
+    assert first == second
+
     advice = advise(kept([1] * 30), Tuning.seed(alpha=1.0))
     assert advice.best.gate == "hard"
     assert advice.best.parent == "max"

@@ -86,15 +86,13 @@ def test_two_pass_mode_keeps_low_scoring_entities() -> None:
         assert run.results[0].search_mode == expected
 
 
-def test_sweep_retrieves_each_query_once() -> None:
+def test_a_sweep_retrieves_each_query_once_and_reports_the_judged_share() -> None:
     retrieval = FakeRetrieval()
     swept = sweep([PERSON, TOPIC], retrieval, Tuning(), "alpha", values=[0.0, 0.5, 1.0])
     assert retrieval.queries == ["alice", "lunch"]
     assert swept.ndcg["person"] == (1.0, 1.0, 0.5)  # alpha 1 ignores the entity: rank 3
     assert swept.ndcg["topic"] == (1.0, 1.0, 1.0)
 
-
-def test_sweep_reports_the_judged_share_of_each_value() -> None:
     swept = sweep([PERSON, TOPIC], FakeRetrieval(), Tuning(), "alpha", values=[0.0, 1.0])
     runs = (
         measure([PERSON, TOPIC], FakeRetrieval(), replace(Tuning(), alpha=alpha), base="b")
@@ -104,9 +102,12 @@ def test_sweep_reports_the_judged_share_of_each_value() -> None:
     assert swept.judged == pytest.approx((2 / 3, 1 / 3))
 
 
-def test_best_value_is_the_middle_one_on_ties() -> None:
+def test_best_value_is_the_middle_one_on_ties_and_high_grades_extend_the_scale() -> None:
     assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.3, 0.3)}, (1.0,) * 3).best("all") == 0.5
     assert Sweep("alpha", (0.0, 0.5, 1.0), {"all": (0.3, 0.2, 0.4)}, (1.0,) * 3).best("all") == 1.0
+
+    assert highest_grade([PERSON]) == highest_grade([]) == 3
+    assert highest_grade([replace(PERSON, grades={PATHS[0]: 4})]) == 4
 
 
 def test_queries_without_relevant_documents_raise_not_found() -> None:
@@ -158,11 +159,6 @@ def test_a_saved_run_is_measured_again_with_later_judgments() -> None:
     fresh = measure([more], FakeRetrieval(), Tuning(), base="b", mode="flat").results[0]
     assert again.results[0].ndcg == fresh.ndcg > before.results[0].ndcg
     assert (again.results[0].judged, before.results[0].judged) == (2 / 3, 1 / 3)
-
-
-def test_grades_above_the_usual_scale_extend_it() -> None:
-    assert highest_grade([PERSON]) == highest_grade([]) == 3
-    assert highest_grade([replace(PERSON, grades={PATHS[0]: 4})]) == 4
 
 
 def test_only_queries_in_both_runs_are_compared() -> None:

@@ -18,25 +18,18 @@ from kbx_tui.evaluation.metrics import (
 unit = st.floats(0.0, 1.0)
 
 
-def test_equal_runs_have_p_value_one() -> None:
+def test_p_value_is_one_for_equal_runs_and_exact_for_few_queries() -> None:
     assert randomisation_p([0.1, 0.5], [0.1, 0.5]) == 1.0
     assert randomisation_p([], []) == 1.0
 
-
-def test_p_value_of_few_queries_is_exact() -> None:
-    # Three equal improvements: 2 of the 8 sign assignments are as extreme.
     assert randomisation_p([0.0, 0.0, 0.0], [0.2, 0.2, 0.2]) == pytest.approx(2 / 8)
     assert randomisation_p([0.0, 0.3], [0.3, 0.0]) == 1.0
 
-
-def test_p_value_of_many_queries_is_deterministic() -> None:
     before, after = [0.0] * 40, [0.1] * 40
     assert randomisation_p(before, after) == randomisation_p(after, before) < 0.001
     mixed = [0.1 if number % 2 else -0.1 for number in range(40)]
     assert randomisation_p(before, mixed) > 0.9
 
-
-def test_runs_of_different_length_are_refused() -> None:
     with pytest.raises(ValueError, match="2 and 1"):
         randomisation_p([0.1, 0.2], [0.1])
     with pytest.raises(ValueError, match="no query"):
@@ -89,15 +82,12 @@ def test_holm_keeps_the_order_and_is_between_the_p_value_and_bonferroni(p: list[
     assert [adjusted[place] for place in order] == sorted(adjusted)
 
 
-def test_queries_needed_follow_the_textbook_formula() -> None:
-    # Standard deviation .1, difference .02: ((1.96 + .8416) / .2)^2 + 1.96^2 / 2 = 198.1.
+def test_queries_needed_follow_the_textbook_formula_where_some_differ() -> None:
     differences = [0.1 * sign for sign in (1, -1)] * 500
     assert queries_needed(differences) == 199
     # Four times the difference needs a sixteenth: 12.3 + 1.92 = 14.2.
     assert queries_needed(differences, 0.08) == 15
 
-
-def test_queries_that_do_not_differ_say_nothing_about_power() -> None:
     assert queries_needed([0.0, 0.0, 0.0]) is None
     assert queries_needed([0.1]) is None
 

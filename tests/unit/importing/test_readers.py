@@ -43,12 +43,16 @@ def chatgpt_nodes() -> dict[str, object]:
     }
 
 
-def test_the_current_branch_of_a_chatgpt_conversation_counts() -> None:
+def test_a_chatgpt_conversation_is_its_current_branch_or_all_of_it() -> None:
     chat = {"id": "c1", "title": "Leads", "create_time": 1773738000.5, "current_node": "b"}
     (note,) = documents(("conversations.json", json.dumps([chat | {"mapping": chatgpt_nodes()}])))
     assert (note.title, note.folder, note.import_id) == ("Leads", "chats", "chatgpt:c1")
     assert note.date == "2026-03-17"
     assert note.body == "## Me\n\nWho leads?\n\n## Assistant\n\nAlice.\n"
+
+    chat = {"id": "c1", "title": "x", "mapping": chatgpt_nodes(), "current_node": {}}
+    (note,) = documents(("conversations.json", json.dumps([chat])))
+    assert note.body.endswith("Alice.\n")
 
 
 def test_a_conversation_that_loops_ends() -> None:
@@ -61,12 +65,6 @@ def test_a_conversation_that_loops_ends() -> None:
     assert isinstance(note, ImportedDocument)
     assert note.title == "y"
     assert [problem.reason for problem in imported.problems] == ["x holds no text"]
-
-
-def test_a_conversation_without_a_usable_current_message_is_read_to_its_last() -> None:
-    chat = {"id": "c1", "title": "x", "mapping": chatgpt_nodes(), "current_node": {}}
-    (note,) = documents(("conversations.json", json.dumps([chat])))
-    assert note.body.endswith("Alice.\n")
 
 
 def test_attachments_of_a_claude_conversation_are_kept() -> None:
@@ -121,23 +119,26 @@ def test_a_notion_link_is_recognised_as_markdown_reads_it() -> None:
     assert notion_body(table.format(link), plan) == table.format("[[Plan (draft)\\|the plan]]")
 
 
-def test_a_notion_link_to_one_of_several_pages_with_a_title_names_its_path() -> None:
+def test_a_notion_link_names_the_path_of_one_of_several_pages_and_a_page_its_file() -> None:
     first, second = (f"One/Notes {'a' * 32}.md", "# Notes\n"), (f"Two/Notes {'b' * 32}.md", "x\n")
     body = notion_body(f"[Notes](Two/Notes%20{'b' * 32}.md)", first, second)
     assert body == "[[notion/two/notes|Notes]]"
 
-
-def test_a_notion_page_without_a_title_is_named_after_its_file() -> None:
     (page,) = documents((f"Plan {'a' * 32}.md", "# \n\nText\n"))
     assert page.title == "Plan"
 
 
-def test_a_notion_table_becomes_a_markdown_table() -> None:
+def test_a_notion_table_becomes_a_markdown_table_if_it_can_be_read() -> None:
     name = f"Tasks {'c' * 32}"
     _, table = documents(
         (f"Home {'d' * 32}.md", "# Home\n"), (f"{name}.csv", "Name,Done\na|b,Yes\n")
     )
     assert table.body == "| Name | Done |\n| --- | --- |\n| a\\|b | Yes |\n"
+
+    odd = SourceFile(f"x {'a' * 32}.csv", b"a," + b"b" * 140_000)
+    imported = read_documents([SourceFile(f"Home {'d' * 32}.md", b"# Home\n"), odd])
+    assert len(imported.documents) == 1
+    assert "not a readable table" in imported.problems[0].reason
 
 
 def test_a_logseq_graph_keeps_journals_namespaces_tasks_and_references() -> None:
@@ -214,13 +215,6 @@ def test_hostile_lines_are_read_in_linear_time() -> None:
     assert captions.body.startswith("<v <v")
     (meeting,) = documents(("a.txt", f"A{tabs}b\n0:01 - C{tabs}D\n0:02 - C\nHello\n"))
     assert meeting.body.endswith("**C:** Hello\n")
-
-
-def test_a_notion_table_that_cannot_be_read_leaves_the_pages() -> None:
-    table = SourceFile(f"x {'a' * 32}.csv", b"a," + b"b" * 140_000)
-    imported = read_documents([SourceFile(f"Home {'d' * 32}.md", b"# Home\n"), table])
-    assert len(imported.documents) == 1
-    assert "not a readable table" in imported.problems[0].reason
 
 
 @pytest.mark.parametrize("start", ["00010101T000000Z", "99991231T235959Z"])

@@ -37,19 +37,13 @@ FACT = Fact(
 )
 
 
-def test_a_document_is_read_back_unchanged() -> None:
+def test_documents_entities_and_facts_are_read_back_unchanged() -> None:
     table = pa.Table.from_pylist([document_row(DOCUMENT)], schema=table_schema("documents"))
     assert tables.document_from_row(table.to_pylist()[0]) == DOCUMENT
-
-
-def test_an_entity_is_read_back_unchanged() -> None:
     table = pa.Table.from_pylist(
         [tables.entity_row(ENTITY, [FACT])], schema=table_schema("entities")
     )
     assert tables.entity_from_row(table.to_pylist()[0]) == ENTITY
-
-
-def test_a_fact_is_read_back_unchanged() -> None:
     table = pa.Table.from_pylist([tables.fact_row(FACT)], schema=table_schema("facts"))
     assert tables.fact_from_row(table.to_pylist()[0]) == FACT
 

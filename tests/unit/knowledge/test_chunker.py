@@ -104,38 +104,36 @@ def test_blank_body_has_no_chunks(body: str) -> None:
     assert texts(body) == []
 
 
-def test_whole_paragraphs_are_packed_while_they_fit() -> None:
-    assert texts("a b c\n\nd e f\n\ng h i\n") == ["a b c\n\nd e f\n\n", "g h i\n"]
+LONG = "word " * 60
 
 
-def test_sections_do_not_share_a_chunk() -> None:
-    assert texts("# A\n\na b c\n\n## B\n\nd e f\n", 12) == ["# A\n\na b c\n\n", "## B\n\nd e f\n"]
-
-
-def test_tiny_sections_share_a_chunk() -> None:
-    body = "# A\n\na\n\n## B\n\nb\n\n## C\n\nc\n"
-    assert texts(body, 20) == ["# A\n\na\n\n## B\n\nb\n\n", "## C\n\nc\n"]
-
-
-def test_negligible_text_joins_the_neighbouring_chunk() -> None:
-    long = "word " * 60
-    assert texts(f"---\n\n# A\n\n{long}\n\n## End\n", 100) == [f"---\n\n# A\n\n{long}\n\n## End\n"]
-
-
-def test_headings_of_level_four_do_not_start_a_section() -> None:
-    assert texts("# A\n\na b\n\n#### B\n\nd e\n", 12) == ["# A\n\na b\n\n#### B\n\nd e\n"]
-
-
-def test_heading_stays_with_the_text_below_it() -> None:
-    assert texts("a b c d e\n\n#### H\n\nf g h\n") == ["a b c d e\n\n", "#### H\n\nf g h\n"]
-
-
-def test_paragraph_is_split_if_it_does_not_fit_with_its_heading() -> None:
-    assert texts("# H\n\na b c d. e f g h.\n") == ["# H\n\na b c d. ", "e f g h.\n"]
-
-
-def test_heading_without_text_joins_the_next_section() -> None:
-    assert texts("# A\n\n## B\n\na b c\n", 12) == ["# A\n\n## B\n\na b c\n"]
+@pytest.mark.parametrize(
+    ("limit", "chunks"),
+    [
+        (8, ["a b c\n\nd e f\n\n", "g h i\n"]),
+        (12, ["# A\n\na b c\n\n", "## B\n\nd e f\n"]),
+        (20, ["# A\n\na\n\n## B\n\nb\n\n", "## C\n\nc\n"]),
+        (100, [f"---\n\n# A\n\n{LONG}\n\n## End\n"]),
+        (12, ["# A\n\na b\n\n#### B\n\nd e\n"]),
+        (8, ["a b c d e\n\n", "#### H\n\nf g h\n"]),
+        (8, ["# H\n\na b c d. ", "e f g h.\n"]),
+        (12, ["# A\n\n## B\n\na b c\n"]),
+        (5, ["One two three. Four five! ", "a b c d e ", "f g h i j ", "k l.\n"]),
+    ],
+    ids=[
+        "whole paragraphs are packed while they fit",
+        "sections do not share a chunk",
+        "tiny sections share a chunk",
+        "negligible text joins the neighbouring chunk",
+        "a heading of level four does not start a section",
+        "a heading stays with the text below it",
+        "a paragraph is split if it does not fit with its heading",
+        "a heading without text joins the next section",
+        "a long paragraph is split after sentences, then between words",
+    ],
+)
+def test_text_is_cut_where_its_parts_begin(limit: int, chunks: list[str]) -> None:
+    assert texts("".join(chunks), limit) == chunks
 
 
 @pytest.mark.parametrize("turn", ["**Maria:** ", "**Maria**: "])
@@ -144,41 +142,25 @@ def test_speaker_turns_are_not_split(turn: str) -> None:
     assert texts(body) == [f"{turn}a b c\n{turn}d e f\n", f"{turn}g h i\n"]
 
 
-def test_long_paragraph_is_split_after_sentences_then_between_words() -> None:
-    body = "One two three. Four five! " + " ".join("abcdefghijkl") + ".\n"
-    assert texts(body, 5) == [
-        "One two three. Four five! ",
-        "a b c d e ",
-        "f g h i j ",
-        "k l.\n",
-    ]
-
-
-def test_long_word_is_split_inside_and_counted_again() -> None:
+def test_long_words_and_sentences_without_spaces_are_split_inside() -> None:
     chunks = texts("x" * 100, 5, count_quarters)
     assert "".join(chunks) == "x" * 100
     assert max(map(len, chunks)) <= 20
     assert len(chunks) <= 8
 
-
-def test_sentences_without_spaces_are_packed_into_full_chunks() -> None:
     chunks = texts("漢字。" * 40, 12, lambda counted: [len(text) for text in counted])
     assert "".join(chunks) == "漢字。" * 40
     assert all(len(chunk) == 12 for chunk in chunks)
 
-
-def test_long_unknown_word_is_limited_by_characters() -> None:
     chunks = texts("data " + "x" * 100_000, 10, count_words)
     assert max(map(len, chunks)) <= 165
 
 
-def test_chunk_heading_is_the_path_of_headings_above_it() -> None:
+def test_chunk_heading_is_the_common_path_of_headings_above_it() -> None:
     body = "intro " * 5 + "\n\n# A\n\n" + "a " * 5 + "\n\n## B [x](y)\n\n" + "b " * 5
     chunks = split(page(body), count_words, 8)
     assert [chunk.heading for chunk in chunks] == ["", "A", "A > B x"]
 
-
-def test_heading_of_a_chunk_with_two_sections_is_their_common_path() -> None:
     (chunk,) = split(page("# A\n## B\n\nb\n\n## C\n\nc\n"), count_words, 40)
     assert chunk.heading == "A"
 

@@ -128,7 +128,7 @@ def test_parts_are_paired_by_number_not_by_path() -> None:
     assert result == {(0, 3), (1, 2)}
 
 
-def test_continuation_is_paired_with_the_latest_earlier_document() -> None:
+def test_continuation_is_paired_with_the_latest_earlier_document_of_its_folder() -> None:
     result = pairs(
         ("1.md", "Realms", "2025-01-01"),
         ("2.md", "Realms", "2025-03-01"),
@@ -136,6 +136,14 @@ def test_continuation_is_paired_with_the_latest_earlier_document() -> None:
         ("4.md", "Realms", "2025-05-01"),
     )
     assert result == {(1, 2)}
+
+    result = pairs(
+        ("a/1.md", "Planning, part 1 of 2", "2026-01-01"),
+        ("b/1.md", "Planning, part 1 of 2", "2026-01-02"),
+        ("a/2.md", "Planning, part 2 of 2", "2026-01-03"),
+        ("b/2.md", "Planning, part 2 of 2", "2026-01-04"),
+    )
+    assert result == {(0, 2), (1, 3)}
 
 
 def test_series_with_equal_titles_in_other_folders_or_weeks_are_not_mixed() -> None:
@@ -156,16 +164,6 @@ def test_documents_of_different_kinds_are_not_paired() -> None:
     assert pairs(*documents, kinds=("note", "meeting")) == set()
 
 
-def test_interleaved_series_are_separated_by_folder() -> None:
-    result = pairs(
-        ("a/1.md", "Planning, part 1 of 2", "2026-01-01"),
-        ("b/1.md", "Planning, part 1 of 2", "2026-01-02"),
-        ("a/2.md", "Planning, part 2 of 2", "2026-01-03"),
-        ("b/2.md", "Planning, part 2 of 2", "2026-01-04"),
-    )
-    assert result == {(0, 2), (1, 3)}
-
-
 @pytest.mark.parametrize("first", ["Offsite", "Offsite, part 1"])
 def test_continuation_on_the_same_day_follows_regardless_of_path(first: str) -> None:
     result = pairs(
@@ -183,12 +181,10 @@ def test_continuation_after_the_maximum_gap_is_not_paired() -> None:
         assert result == expected
 
 
-def test_a_month_counts_as_its_first_day() -> None:
+def test_a_month_counts_as_its_first_day_and_no_date_within_a_folder_only() -> None:
     assert pairs(("a/1.md", "Plan", "2026-01"), ("b/2.md", "Plan (continued)", "2026-01-02"))
     assert not pairs(("a/1.md", "Plan", "2025"), ("a/2.md", "Plan (continued)", "2026-01-02"))
 
-
-def test_parts_without_a_date_are_paired_within_a_folder_only() -> None:
     assert pairs(("a/1.md", "Plan", ""), ("a/2.md", "Plan (continued)", "")) == {(0, 1)}
     assert pairs(("a/1.md", "Plan", ""), ("b/2.md", "Plan (continued)", "")) == set()
 

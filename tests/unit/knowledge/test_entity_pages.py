@@ -54,10 +54,12 @@ def test_aliases_are_sorted_longest_first_and_exclude_the_name() -> None:
     )  # fmt: skip
 
 
-def test_title_field_of_a_person_is_the_role_not_an_alias() -> None:
+def test_title_of_a_person_is_the_role_and_an_id_in_frontmatter_that_of_the_entity() -> None:
     maria = built({"memory/people/m.md": "---\ntitle: VP Engineering\n---\n# Maria Novak\n"})
     assert maria["person:maria-novak"].role == "VP Engineering"
     assert maria["person:maria-novak"].aliases == ()
+
+    assert list(built({"memory/people/a.md": "---\nid: ana\n---\n# Ana Sol\n"})) == ["ana"]
 
 
 def test_only_pages_of_entity_types_are_entities() -> None:
@@ -130,10 +132,6 @@ def test_project_given_as_a_team_does_not_create_a_team() -> None:
     )
     assert list(entities) == ["person:ana-sol", "project:helix"]
     assert entities["project:helix"].members == ()
-
-
-def test_id_in_frontmatter_takes_precedence() -> None:
-    assert list(built({"memory/people/a.md": "---\nid: ana\n---\n# Ana Sol\n"})) == ["ana"]
 
 
 def test_colliding_ids_become_the_shortest_distinct_paths() -> None:

@@ -75,7 +75,7 @@ def test_a_page_whose_items_are_all_in_other_sections_is_not_parsed() -> None:
     assert _outline.cache_info().misses == before
 
 
-def test_dated_open_item_stays_an_open_item() -> None:
+def test_items_have_the_kind_of_their_outer_section_also_with_a_date() -> None:
     body = (
         "## Recent Facts\n- [2026-01-01] a\n\n## Open Items\n- [2026-05-25] send (from: Kickoff)\n"
     )
@@ -84,8 +84,6 @@ def test_dated_open_item_stays_an_open_item() -> None:
     assert (second.kind, second.text, second.date) == ("open_item", "send", "2026-05-25")
     assert second.sources == ("Kickoff",)
 
-
-def test_nested_section_keeps_the_kind_of_the_outer_one() -> None:
     assert [fact.kind for fact in facts("## Facts\n- a\n### Open Items\n- b\n")] == ["fact", "fact"]
 
 
@@ -118,9 +116,14 @@ def test_nested_note_belongs_to_its_fact_but_nested_fact_is_separate() -> None:
     assert left.text == "Left Acme in May"
 
 
-def test_items_nested_in_a_struck_fact_are_superseded_too() -> None:
+def test_items_below_a_struck_or_redacted_one_share_its_status_and_empty_ones_count_not() -> None:
     statuses = [fact.status for fact in facts("## Facts\n- ~~Old~~\n  - detail\n- New\n")]
     assert statuses == ["superseded", "superseded", "active"]
+
+    body = "# Maria\n\n## Past (redacted)\n\n### Facts\n- x\n\n## Recent Facts\n- y\n"
+    assert [fact.status for fact in facts(body)] == ["redacted", "active"]
+
+    assert texts("## Facts\n- \n- [ ]\n- —\n-\n- ok\n") == ["ok"]
 
 
 def test_frontmatter_sets_default_status_and_confidence() -> None:
@@ -157,20 +160,19 @@ def test_facts_on_a_redacted_page_or_section_are_redacted(
     assert fact.status == status
 
 
-def test_section_next_to_a_redacted_one_is_not_redacted() -> None:
-    body = "# Maria\n\n## Past (redacted)\n\n### Facts\n- x\n\n## Recent Facts\n- y\n"
-    assert [fact.status for fact in facts(body)] == ["redacted", "active"]
-
-
-def test_empty_items_are_ignored() -> None:
-    assert texts("## Facts\n- \n- [ ]\n- —\n-\n- ok\n") == ["ok"]
-
-
 def test_ids_survive_edits_of_other_lines_and_of_metadata() -> None:
     before = facts("## Facts\n- one\n- two\n- One\n")
     after = facts("# T\n\n## Facts\n- new\n- [2026-01-01] two (from: X)\n- One\n- one #archived\n")
     assert [fact.fact_id for fact in before] == [after[n].fact_id for n in (2, 1, 3)]
     assert len({fact.fact_id for fact in after}) == 4
+
+    lines = "- [2026-01-01] x\n", "- [2026-01-02] x\n", "- x (source: a)\n"
+    before = facts("## Facts\n" + "".join(lines))
+    after = facts("## Facts\n" + "".join(lines[1:]))
+    assert [fact.fact_id for fact in before[1:]] == [fact.fact_id for fact in after]
+
+    dated, plain = facts("## Facts\n- [2026-01-01] x (source: a)\n"), facts("## Facts\n- x\n")
+    assert dated[0].fact_id == plain[0].fact_id == fact_id(OWNER, "x")
 
 
 @given(st.text(), st.text(), st.lists(st.text(), max_size=3))
@@ -199,18 +201,6 @@ def test_id_of_a_deleted_line_is_never_reused_by_another(
         assert (previous.text.lower(), previous.date, previous.sources) == (
             fact.text.lower(), fact.date, fact.sources,
         )  # fmt: skip
-
-
-def test_deleting_one_of_three_facts_with_equal_text_keeps_the_other_ids() -> None:
-    lines = "- [2026-01-01] x\n", "- [2026-01-02] x\n", "- x (source: a)\n"
-    before = facts("## Facts\n" + "".join(lines))
-    after = facts("## Facts\n" + "".join(lines[1:]))
-    assert [fact.fact_id for fact in before[1:]] == [fact.fact_id for fact in after]
-
-
-def test_id_of_a_fact_with_unique_text_depends_on_the_text_only() -> None:
-    dated, plain = facts("## Facts\n- [2026-01-01] x (source: a)\n"), facts("## Facts\n- x\n")
-    assert dated[0].fact_id == plain[0].fact_id == fact_id(OWNER, "x")
 
 
 @given(markdown_bodies)

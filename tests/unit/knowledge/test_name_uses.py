@@ -116,9 +116,6 @@ def test_words_are_sorted_and_counted_in_one_document() -> None:
     assert {use.path for use in found} == {"memory/notes/page.md"}
 
 
-def test_only_the_beginning_of_a_long_document_is_read() -> None:
+def test_only_the_beginning_of_a_document_and_names_of_the_base_are_read() -> None:
     assert not uses("Nothing here. " * (READ_AT_MOST // 14 + 1) + "They paid the bill.")
-
-
-def test_base_without_names_counts_nothing() -> None:
     assert NameUseCounter([]).uses(page("They paid the bill.\n")) == ()

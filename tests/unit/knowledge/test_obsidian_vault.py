@@ -355,22 +355,17 @@ def test_a_long_number_is_matched_in_time_that_grows_with_its_length() -> None:
     assert FileLookup([f"1a{'1a' * 100_000}.md"]).find("1a", "Home.md") is None
 
 
-def test_a_markdown_link_is_relative_to_its_note() -> None:
+def test_markdown_links_are_relative_to_their_note_and_not_in_addresses_or_code() -> None:
     wrong = [case for case in MARKDOWN if destination(case[0], case[1]) != case[2]]
     assert wrong == []
-
-
-def test_addresses_and_code_contain_no_links_to_files() -> None:
     assert [text for text in NO_LINKS if list(links_of(text))] == []
 
 
-def test_a_link_shows_its_label_or_its_target() -> None:
+def test_a_link_shows_its_label_or_target_and_its_file_has_an_extension() -> None:
     text = "[[Plan]] [[Plan|the plan]] [[Plan#Costs]] [text](Plan.md) [[#Here]]"
     shown = [link.label for link in links_of(text)]
     assert shown == ["Plan", "the plan", "Plan > Costs", "text", "Here"]
     found = [text[link.start : link.end] for link in links_of(text)]
     assert " ".join(found) == text
 
-
-def test_the_file_name_of_a_link_has_an_extension() -> None:
     assert (file_name_of("Work/Plan"), file_name_of("PLAN.md")) == ("plan.md", "plan.md")

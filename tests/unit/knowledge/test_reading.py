@@ -94,22 +94,18 @@ def test_binary_file_has_an_empty_body_and_a_skipped_problem() -> None:
     assert document.problems == (Problem("memory/a.md", BINARY, skipped=True),)
 
 
-def test_crlf_line_ends_do_not_shift_lines() -> None:
+def test_line_ends_marks_and_encodings_do_not_shift_or_hide_anything() -> None:
     document = parse_document("a.md", b"---\r\ntitle: T\r\n---\r\n# H\r\n\r\nText\r\n")
     assert (document.title, document.body, document.body_line) == ("T", "# H\n\nText\n", 4)
 
-
-def test_frontmatter_is_read_after_a_byte_order_mark() -> None:
     assert parse_document("a.md", b"\xef\xbb\xbf---\ntitle: T\n---\n").title == "T"
-
-
-def test_utf16_file_is_read() -> None:
     assert parse_document("a.md", "---\ntitle: Ü\n---\nText".encode("utf-16")).title == "Ü"
 
-
-def test_empty_file_is_a_document() -> None:
     document = parse_document("memory/notes/2026-03-17-empty.md", b"")
     assert (document.title, document.date, document.body) == ("empty", "2026-03-17", "")
+
+    path = unicodedata.normalize("NFD", "memory/notes/café.md")
+    assert parse_document(path, b"").path == "memory/notes/café.md"
 
 
 def test_wikilinks_in_code_are_ignored() -> None:
@@ -118,11 +114,6 @@ def test_wikilinks_in_code_are_ignored() -> None:
         "![[G.png]] [[#h]]\n"
     )
     assert page(body).links == ("A", "D", "G.png", "#h")
-
-
-def test_path_is_normalized_to_nfc() -> None:
-    path = unicodedata.normalize("NFD", "memory/notes/café.md")
-    assert parse_document(path, b"").path == "memory/notes/café.md"
 
 
 def test_entity_types_are_configurable() -> None:
@@ -230,18 +221,14 @@ def test_without_frontmatter_the_whole_text_is_the_body(text: str) -> None:
     assert read_frontmatter(text) == Frontmatter({}, text, 1)
 
 
-def test_unclosed_frontmatter_is_body_and_a_fault() -> None:
+def test_frontmatter_without_an_end_is_a_fault_but_not_a_rule_or_an_empty_block() -> None:
     front = read_frontmatter("---\ntitle: A\n\nText\n")
     assert front.body == "---\ntitle: A\n\nText\n"
     assert (front.fault, front.fault_line) == ("frontmatter has no closing ---", 1)
 
-
-def test_horizontal_rule_at_the_top_is_not_a_fault() -> None:
     assert read_frontmatter("---\n\nText\n").fault == ""
     assert read_frontmatter("---\n\nText\n\n---\nMore\n").fault == ""
 
-
-def test_empty_block_is_not_a_fault() -> None:
     assert read_frontmatter("---\n# nothing\n---\nText") == Frontmatter({}, "Text", 4)
 
 
@@ -253,7 +240,7 @@ def test_block_that_is_not_a_mapping_stays_in_the_body(block: str) -> None:
     assert front.fault == "frontmatter is not a mapping of keys to values"
 
 
-def test_dates_times_versions_and_no_are_text() -> None:
+def test_dates_and_versions_are_text_and_numbers_booleans_and_null_keep_their_type() -> None:
     front = read_frontmatter(
         "---\nd: 2026-03-17\nbad: 2026-13-45\nt: 12:30\nv: 1.10\nn: no\nz: 007\ni: .inf\n---\n"
     )
@@ -262,8 +249,6 @@ def test_dates_times_versions_and_no_are_text() -> None:
         "z": "007", "i": ".inf",
     }  # fmt: skip
 
-
-def test_numbers_booleans_and_null_keep_their_type() -> None:
     front = read_frontmatter("---\na: 5\nb: 0.5\nc: true\nd:\ne: -3\nf: ~\n---\n")
     assert front.values == {"a": 5, "b": 0.5, "c": True, "d": None, "e": -3, "f": None}
 
@@ -293,7 +278,7 @@ def test_odd_yaml_is_read_as_json_values(block: str) -> None:
     assert front.body == "Body"
 
 
-def test_exponential_yaml_aliases_are_bounded() -> None:
+def test_yaml_that_grows_is_bounded() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     front = read_frontmatter("---\n" + "\n".join(lines) + "\n---\nBody")
@@ -301,12 +286,13 @@ def test_exponential_yaml_aliases_are_bounded() -> None:
     assert "repeats itself" in front.fault
     assert front.body == "Body"
 
-
-def test_the_entries_of_invalid_yaml_are_bounded_together() -> None:
     entries = "".join(f"k{n}: &a [*a, *a]\n" for n in range(100))
     front = read_frontmatter(f"---\ntitle: One\n{entries}bad: [\n---\nBody")
     assert front.values["title"] == "One"
     assert len(front.values) < 5  # the first that contains itself takes the number allowed
+
+    with pytest.raises(UnreadableYaml, match=r"^frontmatter is nested too deep$"):
+        load_yaml("a: " + "[" * 60 + "]" * 60)
 
 
 @pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "? "])
@@ -316,7 +302,7 @@ def test_extreme_nesting_does_not_crash_the_process(mark: str) -> None:
     assert front.fault
 
 
-def test_huge_frontmatter_is_skipped_quickly() -> None:
+def test_huge_frontmatter_is_skipped_or_read_from_its_first_lines() -> None:
     block = "".join(f"key{n}: value {n}\n" for n in range(200_000))
     started = time.process_time()
     front = read_frontmatter(f"---\n{block}---\nBody")
@@ -324,8 +310,6 @@ def test_huge_frontmatter_is_skipped_quickly() -> None:
     assert front.body == "Body"
     assert front.fault == "frontmatter is larger than 1 MiB"
 
-
-def test_of_too_many_values_those_of_the_first_lines_are_read() -> None:
     items = "".join(f"- é{n}\n" for n in range(60_000))
     front = read_frontmatter(f"---\ntitle: A page\ndate: 2025-06-04\ntags:\n{items}---\nBody")
     assert front.fault == "frontmatter has more than 50,000 values"
@@ -345,22 +329,15 @@ def test_any_frontmatter_is_read_without_raising(block: str) -> None:
     json.dumps(front.values, allow_nan=False).encode()
 
 
-def test_placeholder_of_a_template_is_text() -> None:
+def test_placeholder_of_a_template_is_text_beside_other_faults() -> None:
     front = read_frontmatter(
         "---\ntitle: {{title}}\ndate: {{date:YYYY}} at\ntags: [a]\n---\nText\n"
     )
     assert front.values == {"title": "{{title}}", "date": "{{date:YYYY}} at", "tags": ["a"]}
     assert (front.fault, front.body) == ("", "Text\n")
 
-
-def test_other_faults_beside_a_placeholder_are_reported() -> None:
     front = read_frontmatter("---\ndate: {{date}}\ntags: [a\n---\nText\n")
     assert front.fault.startswith("frontmatter is not valid YAML")
-
-
-def test_nesting_too_deep_is_reported_before_anything_is_loaded() -> None:
-    with pytest.raises(UnreadableYaml, match=r"^frontmatter is nested too deep$"):
-        load_yaml("a: " + "[" * 60 + "]" * 60)
 
 
 @pytest.mark.parametrize("tags", ["[redacted, {0}]", "{0}, redacted", "\n- redacted\n- {0}"])

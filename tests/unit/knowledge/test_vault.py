@@ -25,23 +25,15 @@ def problems(root: Path) -> dict[str, str]:
     return {problem.path: problem.reason for problem in walk(root).problems}
 
 
-def test_folder_with_kbx_toml_is_the_root_even_above_a_nearer_memory_folder(tmp_path: Path) -> None:
-    write(tmp_path, {"kbx.toml": "", "sub/memory/people/a.md": ""})
-    assert find_root(tmp_path / "sub" / "memory" / "people") == tmp_path
-
-
-def test_without_kbx_toml_the_folder_containing_memory_is_the_root(tmp_path: Path) -> None:
+def test_root_is_explicit_or_has_kbx_toml_or_a_memory_folder_or_is_the_folder_itself(
+    tmp_path: Path,
+) -> None:
+    assert find_root(tmp_path) == tmp_path
     write(tmp_path, {"kb/memory/people/a.md": ""})
     assert find_root(tmp_path / "kb" / "memory" / "people") == tmp_path / "kb"
-
-
-def test_plain_folder_is_its_own_root(tmp_path: Path) -> None:
-    assert find_root(tmp_path) == tmp_path
-
-
-def test_explicit_root_is_used_unchanged(tmp_path: Path) -> None:
-    write(tmp_path, {"kbx.toml": "", "memory/people/a.md": ""})
-    assert find_root(explicit=tmp_path / "memory") == tmp_path / "memory"
+    write(tmp_path, {"kbx.toml": ""})  # even above a nearer memory folder
+    assert find_root(tmp_path / "kb" / "memory" / "people") == tmp_path
+    assert find_root(explicit=tmp_path / "kb" / "memory") == tmp_path / "kb" / "memory"
 
 
 @pytest.mark.parametrize("name", ["missing", "file.md"])
@@ -51,37 +43,43 @@ def test_explicit_root_that_is_not_a_folder_raises_not_found(tmp_path: Path, nam
         find_root(explicit=tmp_path / name)
 
 
-def test_only_memory_is_walked_if_it_exists(tmp_path: Path) -> None:
-    write(tmp_path, {"README.md": "", "memory/b.md": "", "memory/a/c.md": "", "docs/d.md": ""})
-    assert paths(tmp_path) == ["memory/a/c.md", "memory/b.md"]
+IGNORING = {".gitignore": "drafts/\n*.tmp.md\n!keep.tmp.md\n[\n"}
+IGNORING_BELOW = {"sub/.gitignore": "/only-here.md\n!x.tmp.md\n"}
 
 
-def test_only_md_files_in_any_letter_case_are_listed(tmp_path: Path) -> None:
-    write(tmp_path, {"a.md": "", "B.MD": "", "c.markdown": "", "d.txt": "", "md": ""})
-    assert paths(tmp_path) == ["B.MD", "a.md"]
-
-
-def test_hidden_files_node_modules_and_virtual_environments_are_skipped(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            "kept.md": "", ".hidden.md": "", ".git/a.md": "", "node_modules/x/a.md": "",
-            "env/pyvenv.cfg": "", "env/lib/a.md": "",
-        },
-    )  # fmt: skip
-    assert paths(tmp_path) == ["kept.md"]
-
-
-def test_gitignore_files_are_respected_at_every_depth(tmp_path: Path) -> None:
-    write(
-        tmp_path,
-        {
-            ".gitignore": "drafts/\n*.tmp.md\n!keep.tmp.md\n[\n", "a.md": "", "x.tmp.md": "",
-            "keep.tmp.md": "", "drafts/b.md": "", "sub/.gitignore": "/only-here.md\n!x.tmp.md\n",
-            "sub/only-here.md": "", "sub/deep/only-here.md": "", "sub/x.tmp.md": "",
-        },
-    )  # fmt: skip
-    assert paths(tmp_path) == ["a.md", "keep.tmp.md", "sub/deep/only-here.md", "sub/x.tmp.md"]
+@pytest.mark.parametrize(
+    ("files", "ignoring", "walked"),
+    [
+        ("README.md memory/b.md memory/a/c.md docs/d.md", {}, "memory/a/c.md memory/b.md"),
+        ("a.md B.MD c.markdown d.txt md", {}, "B.MD a.md"),
+        (
+            "kept.md .hidden.md .git/a.md node_modules/x/a.md env/pyvenv.cfg env/lib/a.md",
+            {},
+            "kept.md",
+        ),
+        (
+            "a.md x.tmp.md keep.tmp.md drafts/b.md"
+            " sub/only-here.md sub/deep/only-here.md sub/x.tmp.md",
+            IGNORING | IGNORING_BELOW,
+            "a.md keep.tmp.md sub/deep/only-here.md sub/x.tmp.md",
+        ),
+        ("memory/a.md", {".gitignore": "memory/\n"}, "memory/a.md"),
+        ("x.md/inner.md y.md", {}, "x.md/inner.md y.md"),
+    ],
+    ids=[
+        "only memory if it exists",
+        "only md in any letter case",
+        "nothing hidden and no packages",
+        "what gitignore leaves at every depth",
+        "a base although it is ignored as a whole",
+        "a folder with the suffix as a folder",
+    ],
+)
+def test_pages_of_a_base_are_walked(
+    tmp_path: Path, files: str, ignoring: dict[str, str], walked: str
+) -> None:
+    write(tmp_path, dict.fromkeys(files.split(), "") | ignoring)
+    assert paths(tmp_path) == walked.split()
 
 
 def test_walk_lists_the_gitignore_files_that_applied(tmp_path: Path) -> None:
@@ -93,24 +91,11 @@ def test_walk_lists_the_gitignore_files_that_applied(tmp_path: Path) -> None:
     assert [file.path for file in walk(tmp_path).gitignores] == [".gitignore", "memory/.gitignore"]
 
 
-def test_gitignore_that_ignores_the_whole_knowledge_base_is_skipped(tmp_path: Path) -> None:
-    write(tmp_path, {".gitignore": "memory/\n", "memory/a.md": ""})
-    assert paths(tmp_path) == ["memory/a.md"]
-
-
-def test_exclude_patterns_are_relative_to_the_root(tmp_path: Path) -> None:
+def test_exclude_patterns_are_relative_to_the_root_and_valid(tmp_path: Path) -> None:
     write(tmp_path, {"memory/a.md": "", "memory/old/b.md": "", "memory/new/old.md": ""})
     assert paths(tmp_path, "memory/old/", "**/old.md") == ["memory/a.md"]
-
-
-def test_invalid_exclude_pattern_raises_config_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="exclude"):
         walk(tmp_path, ["!"])
-
-
-def test_folder_with_md_suffix_is_walked_as_a_folder(tmp_path: Path) -> None:
-    write(tmp_path, {"x.md/inner.md": "", "y.md": ""})
-    assert paths(tmp_path) == ["x.md/inner.md", "y.md"]
 
 
 def test_links_inside_the_root_are_followed_and_loops_end(tmp_path: Path) -> None:

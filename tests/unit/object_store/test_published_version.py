@@ -61,11 +61,8 @@ def test_what_nobody_published_is_refused(
         decoded(files, **changes)
 
 
-def test_head_of_another_program_may_be_kept() -> None:
+def test_head_of_another_program_may_be_kept_and_one_of_a_newer_is_never_deleted() -> None:
     with pytest.raises(StoreFault, match="of another program: name another place"):
         decode_head(b'{"title": "head"}', URI)
-
-
-def test_head_of_a_newer_program_is_never_to_be_deleted() -> None:
     with pytest.raises(StoreFault, match="by a newer version of kbx-tui: update this one"):
         decode_head(b'{"format": 2, "revision": "other than now"}', URI)

@@ -28,9 +28,11 @@ def test_other_text_is_refused(text: str) -> None:
         parse_store_uri(text)
 
 
-def test_lancedb_server_is_refused_with_what_to_do() -> None:
+def test_neither_folders_nor_lancedb_servers_are_stores() -> None:
     with pytest.raises(ConfigError, match="can no longer be kept: write s3://bucket/base"):
         parse_store_uri("db://notes")
+    assert not is_store_uri("~/index")
+    assert not is_store_uri("file:///index")
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,3 @@ def test_credentials_are_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(ConfigError, match="may hold no user, key or signature") as raised:
         parse_store_uri(text)
     assert "hidden" not in str(raised.value)
-
-
-def test_folder_is_not_a_store() -> None:
-    assert not is_store_uri("~/index")
-    assert not is_store_uri("file:///index")

@@ -28,32 +28,28 @@ RELEVANCE = np.array([0.0, 0.1, 0.2, 0.4, 0.9])
 NONE, FULL = np.zeros(5), np.ones(5)
 
 
-def test_answer_is_the_share_of_a_full_one_to_the_power_of_one_and_a_half() -> None:
+def test_a_document_answers_the_share_of_a_full_answer_to_a_power() -> None:
     answered = Topic(0.4).answered(RELEVANCE)
     assert answered.tolist() == pytest.approx([0.0, 0.25**1.5, 0.5**1.5, 1.0, 1.0])
 
-
-def test_people_are_credited_with_the_square_root_of_the_answer() -> None:
     topic = Topic(0.4)
     credited = topic.for_people(RELEVANCE, NONE)
     assert credited.tolist() == pytest.approx(np.sqrt(topic.answered(RELEVANCE)).tolist())
 
 
-def test_link_to_a_thing_answers_the_part_of_the_topic_that_names_it() -> None:
+def test_a_thing_answers_the_part_of_the_topic_that_names_it() -> None:
     topic = Topic(0.4, thing_share=0.7)
     assert topic.for_people(NONE, FULL)[0] == pytest.approx(0.7)
     assert topic.for_people(NONE, FULL / 2)[0] == pytest.approx(0.7 * 0.5**4)
     assert topic.for_people(FULL, NONE)[0] == pytest.approx(1.0)  # words tell as much as a link
 
-
-def test_thing_needs_no_answer_for_its_own_name() -> None:
     assert Topic(0.4, thing_share=1.0).for_things(NONE).tolist() == [1.0] * 5
     assert Topic(0.4, thing_share=0.7).for_things(NONE)[0] == pytest.approx(0.7)
     assert Topic(0.4, thing_share=0.0).for_things(RELEVANCE)[2] == pytest.approx(0.5**0.75)
 
 
 @given(some_topic(), unit, unit, unit, st.floats(0.0, 0.5))
-def test_more_relevance_or_a_stronger_link_never_lowers_a_factor(
+def test_factors_are_within_0_and_1_and_more_relevance_or_links_lower_none(
     topic: Topic, relevance: float, more: float, strength: float, stronger: float
 ) -> None:
     before, after = np.array([relevance]), np.array([relevance + more])
@@ -63,14 +59,7 @@ def test_more_relevance_or_a_stronger_link_never_lowers_a_factor(
         (topic.for_things(before), topic.for_things(after)),
         (topic.for_people(before, link), topic.for_people(after, link + stronger)),
     ):
-        assert 0.0 <= low[0] <= high[0] + 1e-12
-
-
-@given(some_topic(), unit, unit)
-def test_factors_are_within_0_and_1(topic: Topic, relevance: float, strength: float) -> None:
-    scores, link = np.array([relevance]), np.array([strength])
-    factors = topic.answered(scores), topic.for_things(scores), topic.for_people(scores, link)
-    assert all(0.0 <= factor[0] <= 1.0 + 1e-12 for factor in factors)
+        assert 0.0 <= low[0] <= min(high[0], 1.0) + 1e-12
 
 
 Found = tuple[EntityCandidate, Mapping[int, float]]
@@ -265,29 +254,23 @@ def test_answering_more_never_lowers_a_document_of_that_time(
     assert less <= more + 1e-12
 
 
-def test_scores_are_0_where_no_document_says_anything() -> None:
+def test_dates_move_documents_that_answer_and_no_others() -> None:
     scores = components([0.0, 0.0], [0.0, 0.0])
     dates = preference([DateMatch.DATED, DateMatch.NONE], full_relevance=0.0)
     ranking = rank(replace(found_for(scores, []), date_preference=dates), Tuning())
     assert ranking.final.tolist() == [0.0, 0.0]
 
-
-def test_document_that_hardly_answers_gains_little_by_its_date() -> None:
     scores = components([0.2, 5.0], [0.0, 0.0])
     dates = preference([DateMatch.DATED, DateMatch.NONE])
     ranking = rank(replace(found_for(scores, []), date_preference=dates), Tuning())
     assert ranking.order.tolist() == [1, 0]
 
-
-def test_document_of_another_time_is_still_found_and_comes_after_its_equal() -> None:
     scores = components([20.0, 20.0, 0.0], [0.5, 0.5, 0.0])
     dates = preference([DateMatch.NONE, DateMatch.DATED, DateMatch.DATED])
     found = replace(found_for(scores, []), date_preference=dates)
     ranking = rank(found, Tuning())
     assert ranking.order.tolist() == [1, 0]  # the third says nothing of the topic
 
-
-def test_people_and_a_time_list_documents_of_that_time_first() -> None:
     scores = components([5.0, 1.0], [0.5, 0.1])
     links = [(entity(0, 1.0, named=True), {0: 1.0, 1: 0.6})]
     wanted = preference([DateMatch.NONE, DateMatch.DATED], None)
@@ -366,8 +349,12 @@ def test_linked_documents_do_not_follow_ten_answers() -> None:
     assert rank(found, Tuning()).order.tolist() == list(range(FEW_RESULTS))
 
 
-def test_opening_a_document_does_not_make_it_an_answer() -> None:
+def test_where_nothing_answers_openings_change_nothing_and_known_items_come_first() -> None:
     assert unanswered(Tuning(hotness_weight=0.5)).order.tolist() == [0]
+    assert unanswered(Tuning(), **{"2": "title"}).order.tolist() == [2, 0]
+    ranking = unanswered(Tuning.seed())
+    assert not ranking.lists_linked
+    assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.5)]
 
 
 @pytest.mark.parametrize("weight", [0.5, 1.0])
@@ -375,16 +362,6 @@ def test_opening_a_document_moves_only_results(weight: float) -> None:
     found = evidence(components([9.0, 0.0, 3.0], [0.5, 0.0, 0.4]), frecency=[0.0, 1.0, 1.0])
     assert rank(found, Tuning()).order.tolist() == [0, 2]
     assert rank(found, Tuning(hotness_weight=weight)).order.tolist() == [2, 0]
-
-
-def test_known_item_is_a_result_where_nothing_answers_the_topic() -> None:
-    assert unanswered(Tuning(), **{"2": "title"}).order.tolist() == [2, 0]
-
-
-def test_seed_credits_a_link_whatever_the_document_says() -> None:
-    ranking = unanswered(Tuning.seed())
-    assert not ranking.lists_linked
-    assert [(ranked.row, ranked.score) for ranked in ranking.top(3)] == [(0, 0.5)]
 
 
 ADA = entity(1, 1.0, named=True)
@@ -399,12 +376,10 @@ def found_with(*, topic: Topic | None, thing_strength: float = 0.5) -> Evidence:
     )
 
 
-def test_link_of_a_person_is_scaled_by_how_fully_the_document_answers() -> None:
+def test_link_of_a_person_is_scaled_by_how_fully_the_document_answers_what_tells_much() -> None:
     found = evidence(HALF, entities=[(ADA, {0: 0.8})], topic=Topic(0.25))
     assert rank(found, Tuning()).parent_entity_score[0] == pytest.approx(0.8 * SHARE**0.75)
 
-
-def test_topic_that_tells_little_scales_the_link_of_a_person_less() -> None:
     scores = components([0.0, 0.0], [0.6, 0.0])
     topic = Topic(float(scores.doc_relevance[0]) / 0.25, weight=0.4)
     found = evidence(scores, entities=[(ADA, {0: 0.8, 1: 0.8})], topic=topic)
@@ -413,7 +388,7 @@ def test_topic_that_tells_little_scales_the_link_of_a_person_less() -> None:
     assert credit.tolist() == pytest.approx([0.8 * answered, 0.0])  # the second says nothing
 
 
-def test_things_weigh_a_little_less_and_passing_mentions_hardly_count() -> None:
+def test_things_weigh_a_little_less_unless_they_are_the_topic() -> None:
     ada, ferry = rank(found_with(topic=Topic(0.25)), Tuning()).credit.credits(
         slice(None), HALF.doc_relevance
     )
@@ -421,22 +396,18 @@ def test_things_weigh_a_little_less_and_passing_mentions_hardly_count() -> None:
     assert ada.link_strength.tolist() == [0.8, 0.8]
     assert ferry.link_strength.tolist() == [0.5**4, 0.0]
 
-
-def test_link_to_the_thing_that_is_the_topic_lets_people_count_in_full() -> None:
     ranking = rank(found_with(topic=Topic(0.9, thing_share=1.0), thing_strength=1.0), Tuning())
     ada, ferry = ranking.credit.credits(slice(None), np.zeros(2))
     assert ada.answered.tolist() == [1.0, 0.0]
     assert ferry.answered.tolist() == [1.0, 1.0]
 
 
-def test_credits_sum_to_the_parent_score() -> None:
+def test_credits_sum_to_the_parent_score_and_the_seed_weighs_all_alike() -> None:
     ranking = rank(found_with(topic=Topic(0.25, 0.5)), Tuning())
     of_each = ranking.credit.credits(slice(None), ranking.doc_relevance)
     totals = sum(credit.total for credit in of_each)
     np.testing.assert_allclose(ranking.parent_entity_score, totals)
 
-
-def test_seed_weighs_all_alike_and_asks_for_no_answer() -> None:
     ranking = rank(found_with(topic=Topic(0.25)), replace(Tuning.seed(), gate="soft"))
     for credit in ranking.credit.credits(slice(None), ranking.doc_relevance):
         assert credit.weight == 1.0

@@ -112,13 +112,11 @@ def test_the_sentence_names_the_parts_that_differ() -> None:
     )
 
 
-def test_the_sentence_says_what_decides_a_tie() -> None:
+def test_a_tie_and_a_document_without_a_score_are_explained_in_words() -> None:
     found = evidence(components([9.0, 9.0], [0.5, 0.5]), dates=["2026-01-02", "2026-03-04"])
     pair = explain_pair(rank(found, Tuning()), 0, 1)
     assert pair.text("A", "B") == "A ties with B and comes first by its date"
 
-
-def test_a_document_without_a_score_has_no_rank_to_explain() -> None:
     found = evidence(components([9.0, 0.0], [0.5, 0.0]))
     with pytest.raises(OutOfRange, match="is not a result"):
         explain_pair(rank(found, Tuning()), 0, 1)

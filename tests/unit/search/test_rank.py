@@ -127,27 +127,20 @@ def test_other_entities_count_only_if_none_is_named_outright() -> None:
         ([0.4], Tuning(), "below_threshold"),
         ([0.9, 0.89, 0.88, 0.87, 0.86], Tuning(), "too_broad"),
         ([0.9, 0.89, 0.88, 0.87], Tuning(), "entities"),
+        ([1.0] * 5, Tuning(), "entities"),  # named, they are not too many
         ([0.9], Tuning(hierarchy=False), "disabled"),
         ([0.9], Tuning(muted=frozenset({"person:e0"})), "no_entities"),
     ],
 )
 def test_flat_ranking_says_why_it_is_flat(scores: list[float], tuning: Tuning, reason: str) -> None:
-    found = [(entity(i, score), {0: 1.0}) for i, score in enumerate(scores)]
+    found = [(entity(i, score, named=score == 1.0), {0: 1.0}) for i, score in enumerate(scores)]
     assert rank(evidence(TWO_DOCUMENTS, entities=found), tuning).search_mode_reason == reason
 
 
-def test_entities_without_documents_in_scope_fall_back_to_flat() -> None:
+def test_a_ranking_is_flat_if_nothing_is_linked_or_the_evidence_fast() -> None:
     found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 1.0, named=True), {})])
     assert rank(found, Tuning()).search_mode_reason == "nothing_linked"
-
-
-def test_fast_evidence_gives_a_flat_ranking() -> None:
     assert rank(evidence(TWO_DOCUMENTS, fast=True), Tuning()).search_mode_reason == "fast"
-
-
-def test_five_named_entities_are_not_too_broad() -> None:
-    found = [(entity(i, 1.0, named=True), {0: 1.0}) for i in range(5)]
-    assert rank(evidence(TWO_DOCUMENTS, entities=found), Tuning()).search_mode == "two_pass"
 
 
 def test_equal_scores_are_ordered_by_newer_date_then_path() -> None:
@@ -178,14 +171,12 @@ def pinned(*numbers: int, **changes: Any) -> Tuning:
     return replace(Tuning(), pinned=ids, **changes)
 
 
-def test_pinned_entity_is_kept_below_the_threshold_and_if_the_query_is_too_broad() -> None:
+def test_pinned_entity_is_kept_whatever_its_score_and_the_number_of_others() -> None:
     found = evidence(TWO_DOCUMENTS, entities=WEAK)
     assert rank(found, Tuning()).search_mode_reason == "below_threshold"
     assert rank(found, pinned(4)).kept == (4,)
     assert rank(found, replace(pinned(4), entity_threshold=0.2)).kept == (4, 0, 1, 2, 3)
 
-
-def test_max_entities_never_drops_pinned_entities() -> None:
     strong = [(entity(number, 0.9 - number / 100), {0: 1.0}) for number in range(4)]
     found = evidence(TWO_DOCUMENTS, entities=strong)
     assert rank(found, pinned(2, 3, max_entities=1)).kept == (2, 3)
@@ -204,10 +195,13 @@ def test_pinned_entity_counts_as_named_outright() -> None:
         assert by_hand.entity_score(1) == 1.0
 
 
-def test_muting_wins_over_pinning() -> None:
+def test_muting_wins_over_pinning_and_pinning_what_is_missing_changes_nothing() -> None:
     found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 1.0, named=True), {0: 1.0})])
     tuning = pinned(0, muted=frozenset({"person:e0"}))
     assert rank(found, tuning).search_mode_reason == "no_entities"
+
+    found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 0.9), {0: 1.0})])
+    assert rank(found, pinned(99)).final.tolist() == rank(found, Tuning()).final.tolist()
 
 
 def test_entity_that_pass_1_did_not_find_counts_only_while_pinned() -> None:
@@ -217,11 +211,6 @@ def test_entity_that_pass_1_did_not_find_counts_only_while_pinned() -> None:
     for threshold in (0.0, 0.5):
         without = rank(found, Tuning(entity_threshold=threshold, max_entities=20))
         assert without.kept == (0, 1, 2, 3)
-
-
-def test_pinning_an_entity_missing_from_the_evidence_changes_nothing() -> None:
-    found = evidence(TWO_DOCUMENTS, entities=[(entity(0, 0.9), {0: 1.0})])
-    assert rank(found, pinned(99)).final.tolist() == rank(found, Tuning()).final.tolist()
 
 
 @given(some_evidence(), some_tuning(), unit)
@@ -280,7 +269,7 @@ def test_reasons_name_the_part_that_changed_most() -> None:
     assert gained.reason.startswith("score .29 to .92: entity +.800")
 
 
-def test_a_document_that_the_hard_gate_removes_is_lost_for_that_reason() -> None:
+def test_a_document_is_lost_by_the_hard_gate_a_filter_or_because_others_pass_it() -> None:
     found = evidence(
         components([30.0, 3.0], [0.9, 0.3]), entities=[(entity(1, 1.0, named=True), {1: 1.0})]
     )
@@ -288,16 +277,12 @@ def test_a_document_that_the_hard_gate_removes_is_lost_for_that_reason() -> None
     reason = "not linked to a kept entity, which the hard gate requires"
     assert [change.reason for change in comparison.lost] == [reason]
 
-
-def test_a_document_left_out_by_a_filter_is_lost_for_that_reason() -> None:
     found = evidence(components([9.0, 3.0], [0.9, 0.3]))
     before, after = rank(found, Tuning()), rank(narrowed(found, found.frecency > 1.0), Tuning())
     comparison = compare(before, after)
     assert [change.reason for change in comparison.lost] == ["left out by a filter"] * 2
     assert comparison.after == ()
 
-
-def test_documents_that_others_pass_are_lost_without_falling() -> None:
     found = evidence(components([9.0, 9.5], [0.5, 0.5]), frecency=[1.0, 0.0])
     comparison = compare(rank(found, Tuning(hotness_weight=0.2)), rank(found, Tuning()), 1)
     assert comparison.lost[0].reason.startswith("score ")

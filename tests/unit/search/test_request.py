@@ -63,18 +63,14 @@ def test_knob_out_of_range_is_rejected_by_the_tuning(knobs: dict[str, Any]) -> N
         SearchRequest("ferry", **knobs).tuning(Tuning())
 
 
-def test_equal_requests_are_equal_and_hashable() -> None:
+def test_requests_are_hashable_text_without_surrogates_up_to_a_length() -> None:
     listed, tupled = SearchRequest("ferry", tags=["ops"]), SearchRequest("ferry", tags=("ops",))
     assert listed == tupled
     assert hash(listed) == hash(tupled)
 
-
-def test_lone_surrogates_in_text_are_replaced() -> None:
     request = SearchRequest("half \ud83d", path="\ud83d.md", tags=["\ud83d"])
     assert (request.query, request.path, request.tags) == ("half ?", "?.md", ("?",))
 
-
-def test_only_the_beginning_of_a_long_query_is_searched_for() -> None:
     request = SearchRequest("word " * 200_000)
     assert (len(request.query), len(request.searched)) == (1_000_000, MAX_QUERY)
     assert SearchRequest("x" * MAX_QUERY).searched == "x" * MAX_QUERY
@@ -132,13 +128,10 @@ def test_options_that_were_given_are_in_the_command(
     assert shlex.split(command_line(request_, USUAL)) == ["kbx", "search", *words, "a"]
 
 
-def test_a_setting_that_is_left_to_the_base_is_not_an_option() -> None:
+def test_options_of_a_command_are_what_differs_from_the_base_and_the_bases() -> None:
     usual = SearchRequest("", alpha=0.7, gate="hard", preset="seed")
     assert command_line(SearchRequest("a"), usual) == "kbx search a"
     assert "--hierarchy-alpha 0.5" in command_line(SearchRequest("a", alpha=0.5), usual)
-
-
-def test_bases_are_named_if_given() -> None:
     line = command_line(SearchRequest("a"), USUAL, ["/my notes", "b"])
     assert line == "kbx search --kb '/my notes' --kb b a"
 

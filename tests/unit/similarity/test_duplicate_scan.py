@@ -80,7 +80,7 @@ def test_kept_pairs_are_left_out_until_a_third_fact_says_the_same() -> None:
     assert lines(3, wanted=True) == ([[1, 2], [4, 5]], 2)
 
 
-def test_a_fact_and_an_open_item_are_never_duplicates() -> None:
+def test_no_facts_and_facts_of_different_kinds_give_no_clusters() -> None:
     found, _ = clusters(
         embed_facts(
             make_fact("book the ferry", line=1),
@@ -88,6 +88,11 @@ def test_a_fact_and_an_open_item_are_never_duplicates() -> None:
         )
     )
     assert found == []
+
+    assert clusters(build_fact_vectors([], np.zeros((0, 27), np.float32), entities=ENTITIES)) == (
+        [],
+        0,
+    )
 
 
 def test_pairs_in_different_blocks_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,13 +107,6 @@ def test_pairs_in_different_blocks_are_found(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(duplicate_scan, "BLOCK", 4)
     assert clusters(embed_facts(*facts))[0] == whole
     assert len(whole) == len(letters)
-
-
-def test_no_facts_give_no_clusters() -> None:
-    assert clusters(build_fact_vectors([], np.zeros((0, 27), np.float32), entities=ENTITIES)) == (
-        [],
-        0,
-    )
 
 
 @pytest.mark.parametrize("width", [1, 8, 511, 512, 640, 1000, 1023])

@@ -42,7 +42,7 @@ def facts_with(*texts: str) -> FactVectors:
     return embed_facts(*(make_fact(text, line=line) for line, text in enumerate(texts, 1)))
 
 
-def test_all_matches_are_returned_best_first_whatever_the_limit() -> None:
+def test_all_matches_if_any_are_returned_best_first_whatever_the_limit() -> None:
     facts = facts_with("ships 5 releases a year now", "ships 5 releases every year", TEXT, "sings")
     scores = all_scores(facts)
     assert len(scores) >= 2
@@ -50,6 +50,8 @@ def test_all_matches_are_returned_best_first_whatever_the_limit() -> None:
         found = compare(facts, limit)
         assert [match.score for match in found.matches] == scores
         assert found.nearest[0].score == scores[0] == 1.0
+
+    assert compare(facts_with(), 5) == Comparison([], ())
 
 
 def test_a_duplicate_ranked_below_the_limit_still_counts_as_similar() -> None:
@@ -77,10 +79,6 @@ def test_conflicts_are_described_only_in_what_is_shown(monkeypatch: pytest.Monke
     assert not any(match.is_similar for match in shown)
     assert {match.relation for match in shown} == {"conflict"}
     assert sorted(described) == sorted(match.text for match in shown)
-
-
-def test_no_facts_give_no_matches() -> None:
-    assert compare(facts_with(), 5) == Comparison([], ())
 
 
 def test_nearest_facts_within_a_mask_agree_with_a_full_scan() -> None:

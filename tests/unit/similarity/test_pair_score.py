@@ -93,32 +93,25 @@ def test_labels_that_add_a_qualifier_or_differ_are_not_duplicates(left: str, rig
     assert found.signals.distinct
 
 
-def test_an_abbreviation_matches_its_expansion() -> None:
+def test_abbreviated_and_misspelt_words_match_but_no_conflict_does() -> None:
     short = similarity("async Slack", "asynchronous Slack", 0.7, OURS)
     assert short.signals.tokens == 1.0
 
-
-def test_a_misspelt_word_matches_the_correct_one() -> None:
     assert similarity("Kubernets expert", "Kubernetes expert", 0.9, OURS).signals.tokens == 1.0
 
+    found = similarity("ships 5 releases", "ships 3 releases", 0.99, OURS)
+    assert found.score > 0.9
+    assert found.relation == "conflict"
 
-def test_each_text_is_embedded_once_and_results_keep_the_order_of_pairs() -> None:
+
+def test_each_text_is_embedded_once_and_a_blank_one_rejected() -> None:
     letters = Letters()
     found = pair_similarity([("abc", "cab"), ("abc", "xyz"), ("xyz", "abc")], letters)
     assert letters.calls == 1
     assert [pair.cosine for pair in found] == [1.0, 0.0, 0.0]
     assert pair_similarity([], letters) == []
-
-
-def test_a_blank_text_is_rejected() -> None:
     with pytest.raises(ConfigError, match="the text is empty"):
         pair_similarity([("a", " ")], Letters())
-
-
-def test_a_high_score_with_a_conflict_is_not_a_duplicate() -> None:
-    found = similarity("ships 5 releases", "ships 3 releases", 0.99, OURS)
-    assert found.score > 0.9
-    assert found.relation == "conflict"
 
 
 def with_cosine(cosine: float) -> Signals:

@@ -19,8 +19,11 @@ def wishes(root: Path, settings: Settings) -> list[str]:
     return [request.wish for request in requests_of(root, settings)]
 
 
-def test_default_settings_ask_for_nothing(root: Path) -> None:
+def test_default_settings_ask_for_nothing_and_commits_close_no_base(root: Path) -> None:
     assert requests_of(root, Settings()) == ()
+    (request,) = requests_of(root, Settings(writes=WriteSettings(auto_commit=True)))
+    assert request.wish == "[writes] auto_commit = true"
+    assert not request.blocks
 
 
 @pytest.mark.parametrize("uri", ["own/index", "./own", ".kbx/elsewhere", "way-out/base/own"])
@@ -127,9 +130,3 @@ def test_a_model_cannot_pass_for_one_at_another_address(root: Path) -> None:
     (wanted,) = requests_of(root, Settings(embedding=granted))
     (other,) = requests_of(root, Settings(embedding=EmbeddingSettings(model=wanted.value)))
     assert other.value != wanted.value
-
-
-def test_commits_need_trust_but_do_not_keep_a_base_closed(root: Path) -> None:
-    (request,) = requests_of(root, Settings(writes=WriteSettings(auto_commit=True)))
-    assert request.wish == "[writes] auto_commit = true"
-    assert not request.blocks

@@ -8,13 +8,11 @@ def text_of(*, has_claims: bool, weight: str = "count") -> str:
     return " ".join("".join(span.text for span in line) for line in lines)
 
 
-def test_without_any_facts_the_list_explains_what_a_fact_is() -> None:
+def test_the_empty_list_explains_facts_and_advises_a_weight_that_counts_documents() -> None:
     assert "No fact mentions “compost”" in text_of(has_claims=True)
     without = text_of(has_claims=False)
     assert "There are no facts yet." in without
     assert "## Facts" in without
 
-
-def test_another_weight_is_advised_only_where_documents_do_not_count_yet() -> None:
     assert "or s until the weight is relevance" in text_of(has_claims=True)
     assert text_of(has_claims=True, weight="relevance").endswith("Try another word.")

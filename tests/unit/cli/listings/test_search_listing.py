@@ -52,8 +52,13 @@ def test_score_bar_shrinks_with_the_terminal(width: int, bar: int) -> None:
     assert sum(first.count(block) for block in "━─") == bar
 
 
-def test_heading_names_the_kept_entities() -> None:
+def test_heading_and_entities_say_what_was_kept() -> None:
     assert listing.heading(RESPONSE).plain == "two-pass · Alice Chen · 1 of 43"
+    assert listing.entity_line(META, 80).plain == "● Alice Chen 1.00   ○ Platform .41"
+
+    newest = replace(META, explain={"kept_entities": [], "sort": "date"}, total_matched=300)
+    heading = listing.heading(SearchResponse("q", (), newest)).plain
+    assert heading.endswith("0 of the best 50, newest first")
 
 
 @pytest.mark.parametrize(
@@ -68,10 +73,6 @@ def test_heading_names_the_kept_entities() -> None:
 def test_heading_says_why_a_search_was_flat(reason: str, heading: str) -> None:
     meta = replace(META, search_mode="flat", search_mode_reason=reason)
     assert listing.heading(replace(RESPONSE, meta=meta)).plain == heading
-
-
-def test_kept_entities_are_marked_differently_from_dropped_ones() -> None:
-    assert listing.entity_line(META, 80).plain == "● Alice Chen 1.00   ○ Platform .41"
 
 
 def test_highlighted_spans_stay_on_their_words_after_escape_sequences_are_removed() -> None:
@@ -89,12 +90,6 @@ def test_feedback_documents_are_named() -> None:
     explained = replace(META, explain={"kept_entities": [], "drawn_to": drawn_to})
     assert listing.feedback_line(explained) == "meaning moved towards Ferries, Red boats"
     assert listing.feedback_line(META) == ""
-
-
-def test_heading_says_that_the_best_are_listed_by_date() -> None:
-    newest = replace(META, explain={"kept_entities": [], "sort": "date"}, total_matched=300)
-    heading = listing.heading(SearchResponse("q", (), newest)).plain
-    assert heading.endswith("0 of the best 50, newest first")
 
 
 KNOBS = {

@@ -52,15 +52,13 @@ def test_a_text_of_a_sorted_column_is_found(present: set[str]) -> None:
         column.index("missing")
 
 
-def test_a_row_outside_a_column_is_an_error() -> None:
+def test_a_row_outside_a_column_is_an_error_and_surrogates_are_replaced() -> None:
     column = TextColumn.of(["a", "b"])
     assert column[-1] == "b"
     for row in (2, -3):
         with pytest.raises(IndexError, match="no row"):
             column[row]
 
-
-def test_surrogates_are_replaced() -> None:
     assert list(TextColumn.of(["a\udc80"])) == ["a?"]
 
 

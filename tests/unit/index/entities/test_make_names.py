@@ -35,7 +35,7 @@ def test_a_name_that_an_entity_has_twice_is_stored_once_and_as_its_name() -> Non
     }
 
 
-def test_no_plural_is_added_that_is_the_name_of_another() -> None:
+def test_no_plural_is_added_that_is_the_name_of_another_and_none_for_nobody() -> None:
     one = Entity("project:a", "Blue Harbour", "project", "a.md")
     other = Entity("project:b", "Blue Harbours", "project", "b.md")
     assert names_of(one, other) == {
@@ -43,6 +43,4 @@ def test_no_plural_is_added_that_is_the_name_of_another() -> None:
         "blue harbours": [(1, 0, "Blue Harbours")],
     }
 
-
-def test_no_names_are_stored_of_no_entities() -> None:
     assert not names_of()

@@ -82,7 +82,7 @@ def test_a_pair_matches_adjacent_terms_only() -> None:
     assert scores[5] > scores[0]
 
 
-def test_only_flagged_rows_count_in_the_statistics() -> None:
+def test_flagged_rows_count_in_the_statistics_or_all_if_there_are_none() -> None:
     texts = ["team plan", "team migrate now", *["team"] * 6]
     in_statistics = np.array([True, True, *[False] * 6])
     segment = segment_of(list(enumerate(texts)))
@@ -91,8 +91,6 @@ def test_only_flagged_rows_count_in_the_statistics() -> None:
     np.testing.assert_allclose(scores[:2], bm25_by_formula(texts[:2], {"team": 1.0}))
     assert (scores[2:] > 0).all()
 
-
-def test_all_rows_count_in_the_statistics_when_none_is_flagged() -> None:
     texts = ["team plan", "team migrate now", "team"]
     segment, no_row = segment_of(list(enumerate(texts))), np.zeros(len(texts), np.bool_)
     (scores,) = Bm25Index([segment], len(texts), in_statistics=no_row).bm25([{"team": 1.0}])

@@ -62,7 +62,7 @@ def test_nan_makes_the_error_bound_infinite_and_excludes_no_vector() -> None:
     assert best in nearest(vectors, quantized, query, 2)
 
 
-def test_nearest_considers_only_flagged_rows() -> None:
+def test_nearest_considers_only_flagged_rows_and_all_if_there_are_few() -> None:
     vectors, query = random_vectors(300, 6), random_vectors(1, 7)[0]
     within = np.arange(300) % 3 == 0
     rows = nearest(vectors, quantize(vectors), query, 5, within)
@@ -70,11 +70,20 @@ def test_nearest_considers_only_flagged_rows() -> None:
     exact = np.sort(vectors[within] @ query)[-5:]
     np.testing.assert_allclose(np.sort(vectors[rows] @ query), exact, atol=1e-6)
 
+    vectors = random_vectors(5, 1)
+    assert nearest(vectors, quantize(vectors), vectors[0], 9).tolist() == [0, 1, 2, 3, 4]
 
-def test_the_error_bound_of_unit_vectors_is_small() -> None:
+
+def test_the_error_bound_is_small_for_unit_and_zero_vectors() -> None:
     vectors = random_vectors(500, 3)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     assert quantize(vectors).products(vectors[0])[1] < 0.02
+
+    vectors = np.zeros((3, DIMENSION), np.float32)
+    approximate, error_bound = quantize(vectors).products(random_vectors(1, 1)[0])
+    assert approximate.tolist() == [0.0, 0.0, 0.0]
+    assert error_bound < 0.02
+    assert quantize(vectors[:0]).products(vectors[0])[0].tolist() == []
 
 
 @given(seed=st.integers(0, 999), count=st.integers(1, 12), peaked=st.booleans())
@@ -86,11 +95,6 @@ def test_nearest_equals_an_exact_search(seed: int, count: int, peaked: bool) -> 
     assert len(set(rows.tolist())) == count
 
 
-def test_nearest_returns_all_rows_when_there_are_too_few() -> None:
-    vectors = random_vectors(5, 1)
-    assert nearest(vectors, quantize(vectors), vectors[0], 9).tolist() == [0, 1, 2, 3, 4]
-
-
 def test_nearest_of_few_vectors_needs_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, query = random_vectors(60, 8), random_vectors(1, 9)[0]
     monkeypatch.setattr(int8_codes, "COMPARED_EXACTLY", 60)
@@ -98,14 +102,6 @@ def test_nearest_of_few_vectors_needs_no_codes(monkeypatch: pytest.MonkeyPatch) 
     rows = nearest(vectors, QuantizedVectors.empty(0, DIMENSION), query, 3, within)
     best = np.argsort(-np.where(within, vectors @ query, -np.inf))[:3]
     assert set(rows.tolist()) == set(best.tolist())
-
-
-def test_products_with_zero_vectors_are_zero() -> None:
-    vectors = np.zeros((3, DIMENSION), np.float32)
-    approximate, error_bound = quantize(vectors).products(random_vectors(1, 1)[0])
-    assert approximate.tolist() == [0.0, 0.0, 0.0]
-    assert error_bound < 0.02
-    assert quantize(vectors[:0]).products(vectors[0])[0].tolist() == []
 
 
 @pytest.mark.parametrize("count", [1, BLOCK, BLOCK + 1])

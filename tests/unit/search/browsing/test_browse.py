@@ -85,18 +85,12 @@ def topics(number: int = 3, names: tuple[str, ...] = ("Ada Byron",)) -> list[str
     return topic_words_of(TITLES, lambda word: OCCURRENCES.get(word, (1, 1)), names, number)
 
 
-def test_words_used_often_in_few_documents_come_first() -> None:
+def test_topics_are_words_used_often_in_few_documents_but_no_names_or_requests() -> None:
     assert topics() == ["bread", "tide", "tables"]
     assert topics(1) == ["bread"]
-
-
-def test_names_and_words_of_requests_are_not_topics() -> None:
     assert "byron" not in topics(9)
     assert "list" not in topics(9)  # `list` asks for something
     assert topics(1, names=()) == ["byron"]
-
-
-def test_no_titles_have_no_topics() -> None:
     assert topic_words_of([], lambda word: (0, 0), (), 3) == []
 
 

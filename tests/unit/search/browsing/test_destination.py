@@ -97,9 +97,13 @@ def test_target_resolves_to_nothing(target: str) -> None:
     assert resolve(target) is None
 
 
-def test_nearest_of_several_documents_wins() -> None:
+def test_a_path_is_first_one_from_the_folder_of_the_note_and_the_nearest_wins() -> None:
     here = "memory/meetings/2026/03/10/notes.md"
     assert resolve("Weekly sync", here) == ("", "memory/meetings/2026/03/10/sync.md")
+
+    assert resolve("sub/deep.md") == ("", "memory/notes/sub/deep.md")
+    assert resolve("migration.md", "memory/projects/other.md") == ("project:migration", MIGRATION)
+    assert resolve("migration.md", "memory/people/bob.md") == ("project:migration", MIGRATION)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +130,3 @@ BODY = "# Title\n\n## Part *two*\n\ntext\n\n```\n# code\n```\n\n## What's new?\n
 )  # fmt: skip
 def test_heading_is_found_by_text_or_anchor(heading: str, line: int) -> None:
     assert part_line(BODY, 5, heading) == line
-
-
-def test_a_path_is_first_one_from_the_folder_of_the_note() -> None:
-    assert resolve("sub/deep.md") == ("", "memory/notes/sub/deep.md")
-    assert resolve("migration.md", "memory/projects/other.md") == ("project:migration", MIGRATION)
-    assert resolve("migration.md", "memory/people/bob.md") == ("project:migration", MIGRATION)

@@ -175,20 +175,22 @@ def test_a_filter_without_a_change_helps_at_no_value(
             assert path not in applied(found, tuning, change)[:limit]
 
 
-def test_standing_of_a_document_below_the_top() -> None:
+def test_standing_of_a_document_in_or_below_the_top_or_removed_by_the_hard_gate() -> None:
     found = evidence(components([9.0, 6.0, 3.0], [0.9, 0.6, 0.5]))
     answer = why_not(rank(found, Tuning()), 2, 1)
     assert (answer.stage, answer.rank) == ("ranked", 3)
     assert answer.standing == "it is number 3 with .27; the first 1 have .53 or more"
 
-
-def test_standing_of_a_document_that_the_hard_gate_removes() -> None:
     found = evidence(
         components([9.0, 9.0], [0.5, 0.5]), entities=[(entity(1, 1.0, named=True), {0: 1.0})]
     )
     answer = why_not(rank(found, Tuning(gate="hard")), 1, 1)
     assert (answer.stage, answer.rank) == ("gated", None)
     assert "hard gate" in answer.standing
+
+    found = evidence(components([9.0, 6.0], [0.9, 0.6]))
+    answer = why_not(rank(found, Tuning()), 0, 1)
+    assert (answer.stage, answer.rank, answer.changes) == ("shown", 1, ())
 
 
 def test_standing_of_a_document_without_a_match() -> None:
@@ -201,12 +203,6 @@ def test_standing_of_a_document_without_a_match() -> None:
     )
     standing = why_not(rank(named, Tuning(alpha=1.0)), 1, 1).standing
     assert standing == "it is linked to what you name, but says nothing of what is asked"
-
-
-def test_nothing_is_proposed_for_a_document_in_the_top() -> None:
-    found = evidence(components([9.0, 6.0], [0.9, 0.6]))
-    answer = why_not(rank(found, Tuning()), 0, 1)
-    assert (answer.stage, answer.rank, answer.changes) == ("shown", 1, ())
 
 
 def test_a_reranker_is_left_out_of_account() -> None:

@@ -42,8 +42,6 @@ def test_a_part_gains_a_share_of_its_distance_to_the_better_adjacent_part() -> N
     np.testing.assert_allclose(scores, [0.5, 0.6, 0.7, 0.8])
     assert sides.tolist() == [AFTER, NONE, AFTER, NONE]
 
-
-def test_nothing_propagates_to_a_document_with_score_0() -> None:
     scores, sides = all_in_scope(chain(2), 2).propagate(np.array([0.0, 0.8]), SHARE)
     assert scores.tolist() == [0.0, 0.8]
     assert sides.tolist() == [NONE, NONE]

@@ -62,15 +62,13 @@ def test_malformed_date_is_rejected(text: str) -> None:
         Filters.of(until=text)
 
 
-def test_any_tag_matches_regardless_of_spelling() -> None:
+def test_any_tag_matches_regardless_of_spelling_and_blank_filters_are_ignored() -> None:
     filters = Filters.of(tags=["#Ops", "café"])
     assert filters.matches_tags(["ops"])
     assert filters.matches_tags(["x", "CAFE"])
     assert not filters.matches_tags(["opsy"])
     assert not filters.matches_tags([])
 
-
-def test_missing_and_blank_filters_are_ignored() -> None:
     assert Filters.of() == Filters()
     assert Filters.of(since=" ", tags=[]) == Filters()
     assert Filters.of(entities=["person:a"]) != Filters()

@@ -11,13 +11,16 @@ def priors(as_name: float, as_word: float) -> NamePriors:
     return NamePriors({"bains": votes, "mark": votes})
 
 
-def test_word_that_no_document_uses_has_the_prior_of_english_and_is_undecided() -> None:
+def test_word_that_no_document_uses_has_the_prior_of_english() -> None:
     none = NamePriors({})
     for word, probability in (("bains", UNCOMMON), ("mark", COMMON), ("record", COMMON)):
         assert none.probability(word) == probability
         assert not none.is_name(word)
         assert not none.is_word(word)
         assert none.explain(word) == ""
+
+    assert NamePriors({}).is_likelier_word("record")
+    assert not NamePriors({}).is_likelier_word("bains")
 
 
 @pytest.mark.parametrize(
@@ -47,12 +50,6 @@ def test_base_decides_from_enough_documents(
     assert (found.is_name(word), found.is_word(word)) == (decision == "name", decision == "word")
 
 
-def test_explanation_says_what_the_word_is_here_and_how_surely() -> None:
-    assert priors(99, 0).explain("mark") == "a name here, 99 %"
-    assert priors(0, 99).explain("mark") == "a word here, 99 %"
-    assert priors(6, 5).explain("mark") == ""
-
-
 @pytest.mark.parametrize(
     ("as_name", "as_word", "word", "likelier"),
     [(6, 4, "mark", False), (4, 6, "mark", True), (4, 6, "bains", True)],
@@ -63,11 +60,10 @@ def test_likelier_reading_is_that_of_more_documents(
     assert priors(as_name, as_word).is_likelier_word(word) is likelier
 
 
-def test_english_says_what_is_likelier_of_a_word_that_no_document_uses() -> None:
-    assert NamePriors({}).is_likelier_word("record")
-    assert not NamePriors({}).is_likelier_word("bains")
-
-
-def test_probability_is_the_share_of_documents_with_one_pseudo_count() -> None:
+def test_probability_and_explanation_are_those_of_the_documents_and_one_pseudo_count() -> None:
     assert priors(3, 1).probability("mark") == pytest.approx((3 + COMMON) / 5)
     assert priors(3, 1).probability("bains") == pytest.approx((3 + UNCOMMON) / 5)
+
+    assert priors(99, 0).explain("mark") == "a name here, 99 %"
+    assert priors(0, 99).explain("mark") == "a word here, 99 %"
+    assert priors(6, 5).explain("mark") == ""

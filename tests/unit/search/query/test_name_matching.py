@@ -233,10 +233,17 @@ def test_surname_matches_beside_capitalised_words_that_are_not_names(query: str)
     assert "person:navdeep-bains" in found(query)
 
 
-def test_match_includes_the_honorific() -> None:
+def test_match_includes_the_honorific_and_an_exact_name_wins_over_a_plural() -> None:
     query = "According to Dr. Blaney, why?"
     match = found(query)["person:david-blaney"]
     assert query[match.start : match.end] == "Dr. Blaney"
+
+    projects = [
+        Entity(f"project:{number}", name, "project", "")
+        for number, name in enumerate(["Class Field", "Class Fields"])
+    ]
+    (match,) = NameMatcher.of(projects).find("Class Fields update")
+    assert (match.entity, match.named) == (1, True)
 
 
 @given(st.text(max_size=60))
@@ -258,15 +265,6 @@ def test_first_name_that_is_an_ordinary_word_is_a_hint(query: str) -> None:
 def test_project_of_several_words_is_named_by_plural_and_by_and(query: str) -> None:
     (match,) = found(query).values()
     assert (match.named, match.signal.score) == (True, 1.0)
-
-
-def test_exact_name_wins_over_the_plural_of_another() -> None:
-    projects = [
-        Entity(f"project:{number}", name, "project", "")
-        for number, name in enumerate(["Class Field", "Class Fields"])
-    ]
-    (match,) = NameMatcher.of(projects).find("Class Fields update")
-    assert (match.entity, match.named) == (1, True)
 
 
 @pytest.mark.parametrize(

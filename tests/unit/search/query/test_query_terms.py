@@ -16,24 +16,20 @@ from kbx_tui.search.query.query_terms import (
 )
 
 
-def test_request_words_are_left_out() -> None:
+def test_request_words_are_left_out_unless_there_are_no_others() -> None:
     assert weighted_terms("Latest updates on Temporal") == ["on", "Temporal"]
-
-
-def test_words_that_ask_how_long_something_took_are_left_out() -> None:
     assert weighted_terms("how long did the tide take") == ["how", "did", "the", "tide"]
     assert "long" in weighted_terms("how long do we store the route")
     assert "take" in weighted_terms("what did the long boat take")
-
-
-def test_query_of_only_request_words_keeps_them() -> None:
     assert weighted_terms("latest updates") == ["latest", "updates"]
     assert weighted_terms("") == []
 
 
-def test_repeated_word_counts_up_to_three_times() -> None:
+def test_a_repeated_word_counts_up_to_three_times_and_a_digit_once() -> None:
     counts = Counter(weighted_terms("texture analysis, texture synthesis " + "log " * 20_000))
     assert counts == {"texture": 2, "analysis": 1, "synthesis": 1, "log": REPEATS_COUNTED}
+    assert weighted_terms("reviewer 2") == ["reviewer", "2"]
+    assert lexical_weight("reviewer 2") > LEXICAL_WEIGHT
 
 
 @pytest.mark.parametrize("query", ["pull request 2718", "#138", "error code E5032", "issue 1015"])
@@ -43,11 +39,6 @@ def test_identifier_of_a_lookup_counts_three_times(query: str) -> None:
     assert counts.pop(identifier) == REPEATS_COUNTED
     assert all(count < REPEATS_COUNTED for count in counts.values())
     assert lexical_weight(query) > LEXICAL_WEIGHT
-
-
-def test_a_digit_counts_once_as_many_texts_hold_it() -> None:
-    assert weighted_terms("reviewer 2") == ["reviewer", "2"]
-    assert lexical_weight("reviewer 2") > LEXICAL_WEIGHT
 
 
 @pytest.mark.parametrize(

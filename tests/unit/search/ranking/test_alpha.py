@@ -53,7 +53,7 @@ def test_a_change_at_an_end_of_the_scale_is_found_right_beside_it(
     assert next_changes(rank(found, tuning), 5)[side] == end
 
 
-def test_note_for_equal_links() -> None:
+def test_note_says_that_links_are_equal_or_the_search_is_flat() -> None:
     found = evidence(
         components([3.0, 2.0], [0.5, 0.4]),
         entities=[(entity(1, 1.0, named=True), {0: 1.0, 1: 1.0})],
@@ -61,23 +61,17 @@ def test_note_for_equal_links() -> None:
     note = alpha_note(rank(found, Tuning()), 200)
     assert note == "alpha has no effect: all results are linked equally"
 
-
-def test_note_says_that_the_search_is_flat() -> None:
     found = evidence(components([3.0], [0.5]))
     assert alpha_note(rank(found, Tuning()), 200) == "alpha has no effect on a flat search"
     fast = evidence(components([3.0], [float("nan")]), fast=True)
     assert alpha_note(rank(fast, Tuning()), 200) == "alpha has no effect on a fast search"
 
-
-def test_note_is_empty_if_alpha_can_swap_results() -> None:
     found = evidence(
         components([9.0, 1.0], [0.9, 0.1]),
         entities=[(entity(1, 1.0, named=True), {0: 0.5, 1: 1.0})],
     )
     assert alpha_note(rank(found, Tuning()), 200) == ""
 
-
-def test_flat_search_has_no_changes() -> None:
     assert next_changes(rank(evidence(components([3.0], [0.5])), Tuning()), 10) == (None, None)
 
 
@@ -104,19 +98,15 @@ def approx(*alphas: float | None) -> Any:
     return tuple(None if alpha is None else pytest.approx(alpha) for alpha in alphas)
 
 
-def test_two_documents_swap_where_their_scores_are_equal() -> None:
+def test_documents_swap_where_their_scores_are_equal_within_the_limit() -> None:
     found = lines([0.25, 0.75], [1.0, 0.5])  # equal where .25 a + 1 - a = .75 a + .5 (1 - a)
     assert next_changes(rank(found, Tuning(alpha=0.25)), 10) == approx(None, 0.5)
     assert next_changes(rank(found, Tuning(alpha=0.75)), 10) == approx(0.5, None)
 
-
-def test_changes_below_the_limit_are_ignored() -> None:
     found = lines([1.0, 0.25, 0.75], [1.0, 0.5, 0.25])
     assert next_changes(rank(found, Tuning(alpha=0.1)), 1) == (None, None)
     assert next_changes(rank(found, Tuning(alpha=0.1)), 2) == approx(None, 1 / 3)
 
-
-def test_unlinked_document_is_not_a_result_at_alpha_zero() -> None:
     found = lines([0.25, 0.75], [1.0, 0.0])
     assert next_changes(rank(found, Tuning(alpha=0.25)), 10)[0] == 0.0
     assert (

@@ -163,12 +163,10 @@ def test_nothing_is_reranked_where_a_query_asks_nothing_besides_names(
     assert list(ranking.rows_to_rerank) == []
 
 
-def test_documents_that_score_nothing_are_not_reranked() -> None:
+def test_the_first_20_that_score_something_are_reranked() -> None:
     retrieved = evidence(components([3.0, 0.0], [0.5, 0.0]), topic=Topic(0.5))
     assert list(rank(retrieved, Tuning()).rows_to_rerank) == [0]
 
-
-def test_a_score_of_the_reranker_counts_only_within_the_first_20() -> None:
     bm25 = [float(number) for number in range(40, 10, -1)]
     retrieved = evidence(components(bm25, [0.5] * 30), topic=Topic(0.5))
     ranking = rank(scored(retrieved, {19: 1.0, 20: 1.0}), Tuning())

@@ -72,18 +72,17 @@ def test_filters_that_match_nothing_are_named(scope: dict[str, Any], note: str) 
     assert note in notes_on(NOTHING, in_scope=0, **scope)
 
 
-def test_an_unknown_type_beside_an_existing_one_is_named() -> None:
+def test_types_that_do_not_exist_and_an_empty_index_are_named() -> None:
     said = notes_on(SOMETHING, doc_types=("note", "memo"))
     assert said == "no document has type memo; existing types: meeting, note"
-
-
-def test_an_empty_index_is_blamed_before_any_filter() -> None:
     said = notes_on(NOTHING, in_scope=0, total=0, doc_types=("memo",))
     assert said == "there are no documents to search; `kbx status` shows what is indexed"
 
 
-def test_an_answer_with_nothing_to_say_has_no_notes() -> None:
+def test_answers_with_nothing_to_say_have_no_notes() -> None:
     assert notes_on(SOMETHING) == ""
+    assert notes_on(replace(UNANSWERED, as_searched=SOMETHING.as_typed)) == ""
+    assert notes_on(replace(UNANSWERED, topic=None)) == ""
 
 
 def test_nothing_found_says_where_and_what_to_try() -> None:
@@ -96,15 +95,12 @@ def test_nothing_found_says_where_and_what_to_try() -> None:
     assert "a search that is not fast" in notes_on(replace(NOTHING, fast=True))
 
 
-def test_missing_vectors_are_counted_and_the_share_is_rounded_down() -> None:
+def test_missing_vectors_are_counted_unless_a_fast_search_uses_none() -> None:
     said = notes_on(replace(SOMETHING, vector_share=0.9991, without_vector=1))
     assert said == "meaning 99 %: 1 text has no vector yet; `kbx index` adds it"
     assert list(vector_notes(0.5, 1200)) == [
         "meaning 50 %: 1,200 texts have no vector yet; `kbx index` adds them"
     ]
-
-
-def test_vectors_that_a_fast_search_does_not_use_are_not_missed() -> None:
     assert notes_on(replace(SOMETHING, fast=True, vector_share=0.0)) == ""
 
 
@@ -160,8 +156,3 @@ def test_long_topic_is_cut_in_the_note() -> None:
     scores = components([0.0], [0.0], "zebra " * 100)
     long = evidence(scores, entities=[(entity(0, 1.0), {0: 1.0})], topic=Topic(0.2))
     assert "zebra ze …”; these" in notes_on(long)
-
-
-def test_answered_topic_and_query_without_one_are_not_noted() -> None:
-    assert notes_on(replace(UNANSWERED, as_searched=SOMETHING.as_typed)) == ""
-    assert notes_on(replace(UNANSWERED, topic=None)) == ""

@@ -84,13 +84,11 @@ def test_word_score_without_matches_in_the_text_names_title_and_frontmatter() ->
     assert "words (not counted here) +" in document_line
 
 
-def test_exact_match_is_explained_first() -> None:
+def test_an_exact_match_is_first_and_vectors_not_used_are_not_missing() -> None:
     first, otherwise, *_ = score_reasons({**EXPLANATION, "exact": "title"}).lines()
     assert first == "exact title: ranked first, with score 1.00"
     assert otherwise.startswith("otherwise .86 = ")
 
-
-def test_vectors_that_a_fast_search_does_not_use_are_not_called_missing() -> None:
     without = {**EXPLANATION, "cosine": None, "vector_score": 0.0}
     assert "meaning (no vector yet)" in score_reasons(without).lines()[1]
     assert "meaning (not used)" in score_reasons(without, fast=True).lines()[1]

@@ -30,6 +30,7 @@ def test_passage_with_most_words_wins() -> None:
     body = "A budget.\n\n" + "Nothing here. " * 40 + "\n\nThe budget of the migration grew.\n"
     snippet = PassageSource(body, 10, "migration budget").snippet()
     assert snippet.text == "The budget of the migration grew."
+    assert snippet.matches == match_spans(snippet.text, "migration budget")
     assert [snippet.text[a:b] for a, b in snippet.matches] == ["budget", "migration"]
     assert snippet.line_start == 14
     assert snippet.terms == (("migration", 1), ("budget", 2))
@@ -77,8 +78,6 @@ def test_rare_words_and_meaning_choose_the_passage() -> None:
     near = PassageSource(body, 1, "ferry crew manifest", wanted=wanted, cosines=likely).snippet()
     assert near.line_start == 1
 
-
-def test_a_passage_far_from_the_query_in_meaning_is_shown_if_it_alone_has_a_word() -> None:
     body = "Nothing.\n\nThe ferry.\n"
     wanted = WantedWords({"ferri": 0.01, "crew": 9.0})
     snippet = PassageSource(
@@ -98,23 +97,20 @@ def test_the_best_passage_is_found_in_whatever_section_it_is() -> None:
         assert found.line_start == (15 if read == "ferry" else 12)
 
 
-def test_the_title_does_not_hide_the_passage_that_has_the_word() -> None:
+def test_the_text_below_a_heading_or_title_is_preferred_to_it() -> None:
     body = "# Ferry rollback\n\nFirst of all.\n\n## Plan\n\nThen.\n\nThe rollback takes a day.\n"
     assert PassageSource(body, 1, "rollback").snippet().text == "The rollback takes a day."
 
-
-def test_words_of_the_title_lead_to_no_section() -> None:
     body = "# Ferry plan\n\nThe plan of the ferry.\n\n## Ferry plan B\n\nThe ferry plan again.\n"
     assert PassageSource(body, 1, "ferry plan").snippet().line_start == 3
 
-
-def test_a_heading_without_text_is_shown_itself() -> None:
     body = "# Harbour\n\nText.\n\n## Ferry\n"
     assert PassageSource(body, 1, "ferry").snippet().line_start == 5
 
-
-def test_heading_with_a_match_is_complete() -> None:
     assert PassageSource("# About Gardens\n", 1, "gardens").snippet().heading == "About Gardens"
+
+    snippet = PassageSource("# Rollbacks\n\nA rollback puts it back.\n", 1, "rollback").snippet()
+    assert (snippet.heading, snippet.text) == ("Rollbacks", "A rollback puts it back.")
 
 
 @pytest.mark.parametrize(
@@ -131,11 +127,6 @@ def test_inflected_words_match(body: str, query: str, marked: list[str]) -> None
     assert sorted(snippet.forms) == sorted(marked)
 
 
-def test_text_below_a_heading_is_preferred_to_the_heading() -> None:
-    snippet = PassageSource("# Rollbacks\n\nA rollback puts it back.\n", 1, "rollback").snippet()
-    assert (snippet.heading, snippet.text) == ("Rollbacks", "A rollback puts it back.")
-
-
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
@@ -148,11 +139,6 @@ def test_text_below_a_heading_is_preferred_to_the_heading() -> None:
 )
 def test_markup_is_left_out(body: str, shown: str) -> None:
     assert PassageSource(body, 1, "5032 migration").snippet().text == shown
-
-
-def test_last_word_is_complete() -> None:
-    body = "migration " + "extraordinary " * 40
-    assert PassageSource(body, 1, "migration").snippet().text.endswith(" extraordinary")
 
 
 @pytest.mark.parametrize(
@@ -168,7 +154,9 @@ def test_last_word_is_complete() -> None:
     ids=["cut", "sentence", "line", "blank-rest", "ends-with-sentence", "ends-with-quote"],
 )
 def test_a_snippet_knows_whether_it_ends_within_a_sentence(body: str, is_cut: bool) -> None:
-    assert PassageSource(body, 1, "migration").snippet().is_cut == is_cut
+    snippet = PassageSource(body, 1, "migration").snippet()
+    assert snippet.is_cut == is_cut
+    assert snippet.text.endswith(" extraordinary") or not is_cut  # its last word is complete
 
 
 def test_the_best_chunk_is_shown_if_no_word_matches() -> None:
@@ -221,12 +209,6 @@ def test_all_words_of_the_query_are_marked(text: str, query: str, marked: list[s
     assert [text[start:end] for start, end in match_spans(text, query)] == marked
 
 
-def test_snippet_marks_the_same_spans_as_match_spans() -> None:
-    body = "The budget of the migration grew."
-    query = "migration budget"
-    assert PassageSource(body, 1, query).snippet().matches == match_spans(body, query)
-
-
 LETTERS = st.text(st.sampled_from("aAzZ ÄäÖÉéØøßẞİıſΣσςΛλόΌЖжДдǅǈ会“”😀\u0301\ud800"), max_size=60)
 
 
@@ -248,7 +230,7 @@ def test_lower_case_equals_str_lower_for_any_letters() -> None:
         assert lowered == f"A{letters}Z".replace("\u0130", "I").lower(), hex(first)
 
 
-def test_a_reranker_reads_title_heading_and_the_best_passage() -> None:
+def test_a_reranker_reads_title_heading_and_the_best_passage_up_to_a_limit() -> None:
     body = (
         "# Herons\n\n" + "Nothing here. " * 200 + "\n\n## Winter\n\nThe blue heron keeps its nest."
     )
@@ -256,8 +238,6 @@ def test_a_reranker_reads_title_heading_and_the_best_passage() -> None:
     text = PassageSource(body, 3, "blue nest", wanted).to_rerank("All herons")
     assert text == "All herons\nWinter\nThe blue heron keeps its nest."
 
-
-def test_a_reranker_reads_a_limited_text_of_any_document() -> None:
     wanted = WantedWords({"word": 1.0})
     text = PassageSource("word " * 10_000, 1, "word", wanted).to_rerank("")
     assert 900 < len(text) <= RERANKED_LENGTH

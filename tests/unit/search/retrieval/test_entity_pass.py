@@ -52,12 +52,10 @@ def links(*links: tuple[int, LinkKind, int]) -> EntityLinks:
     )
 
 
-def test_explicit_links_have_strength_1() -> None:
+def test_explicit_links_have_strength_1_and_others_grow_with_mentions_and_members() -> None:
     linked = linked_documents(links((0, "attendee", 1), (1, "title", 1), (2, "own_page", 1)))
     assert linked.strengths.tolist() == [1.0, 1.0, 1.0]
 
-
-def test_strength_grows_with_mentions_and_members() -> None:
     linked = linked_documents(
         links((0, "mention", 1), (1, "mention", 4), (2, "member", 1), (3, "member", 3))
     )

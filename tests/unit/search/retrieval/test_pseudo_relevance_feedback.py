@@ -38,13 +38,11 @@ def expected(rows: list[int], vectors: VectorMatrix) -> np.typing.NDArray[np.flo
     return vector
 
 
-def test_query_moves_towards_the_three_best_documents() -> None:
+def test_query_moves_towards_the_three_best_by_bm25_then_cosine() -> None:
     vectors = vectors_of(6)
     vector = moved([0.0, 90.0, 0.5, 80.0, 0.4, 70.0], vectors)
     np.testing.assert_allclose(vector, expected([1, 3, 5], vectors), rtol=1e-5, atol=1e-6)
 
-
-def test_cosine_decides_between_documents_with_equal_bm25() -> None:
     vectors = vectors_of(6)
     cosines = vectors.best_cosine_of(QUERY, np.arange(6))
     nearest = np.sort(np.argsort(-cosines)[:FEEDBACK_DOCUMENTS]).tolist()

@@ -38,38 +38,23 @@ def test_keys_are_displayed_by_their_familiar_names(key: str, display: str) -> N
     assert display_key(key) == display
 
 
-def test_changed_keys_replace_those_of_the_table() -> None:
+def test_changed_keys_replace_those_of_the_table_by_any_of_their_names() -> None:
     keymap = Keymap({"edit": "ctrl+e, f9"})
     assert keymap.keys(command_by_id("edit")) == ("ctrl+e", "f9")
     assert keymap.display_keys(command_by_id("edit")) == "ctrl+e f9"
     assert keymap.keys(command_by_id("undo")) == ("z",)
-
-
-def test_keys_may_be_given_by_their_familiar_names() -> None:
     keymap = Keymap({"focus.path": "[", "alpha.less": "ctrl+left"})
     assert keymap.changes["focus.path"] == "left_square_bracket"
-
-
-def test_two_commands_may_swap_their_keys() -> None:
     keymap = Keymap({"edit": "p", "preview.toggle": "o"})
     assert keymap.keys(command_by_id("edit")) == ("p",)
-
-
-def test_a_key_in_use_is_refused_and_both_commands_are_named() -> None:
-    with pytest.raises(ConfigError, match=r"'z' would be both edit .* and undo "):
-        Keymap({"edit": "z"})
-
-
-def test_a_key_used_in_a_pane_is_refused_for_the_whole_screen() -> None:
-    with pytest.raises(ConfigError, match=r"'j' would be both edit .* and (list|text)\.down"):
-        Keymap({"edit": "j"})
-
-
-def test_panes_that_are_never_active_together_may_share_a_key() -> None:
     assert Keymap({"entities.mute": "n"}).keys(command_by_id("entities.mute")) == ("n",)
 
 
-def test_an_unknown_command_id_suggests_the_nearest_one() -> None:
+def test_a_key_in_use_and_an_unknown_command_are_refused_with_what_is_meant() -> None:
+    with pytest.raises(ConfigError, match=r"'z' would be both edit .* and undo "):
+        Keymap({"edit": "z"})
+    with pytest.raises(ConfigError, match=r"'j' would be both edit .* and (list|text)\.down"):
+        Keymap({"edit": "j"})
     with pytest.raises(ConfigError, match=r"no command 'alpha\.les'; did you mean alpha\.less"):
         Keymap({"alpha.les": "x"})
 
@@ -129,19 +114,11 @@ KEPT_BY_BROWSERS = frozenset(
 """Keys with a meaning in some browser, which does not pass all of them on."""
 
 
-def test_nothing_is_offered_to_a_reader_that_was_not_decided_on() -> None:
+def test_readers_are_offered_what_was_decided_on_and_nothing_of_the_machine() -> None:
     offer = offer_in_browser(allow_writes=False, has_several_bases=True)
     offered = {command.id for command in Keymap(offer=offer).commands_in(*SCOPE_TITLES)}
     assert offered == set(OFFERED_TO_A_READER.split())
 
-
-def test_tables_name_existing_commands() -> None:
-    ids = {command.id for command in COMMANDS}
-    assert {*NOT_IN_A_BROWSER, *WRITES, *BROWSER_KEYS} <= ids
-    assert len(set(WRITES)) == len(WRITES)
-
-
-def test_commands_of_the_machine_are_refused_whatever_the_options() -> None:
     for offer in (READER, WRITER):
         assert NOT_IN_A_BROWSER.items() <= offer.refused.items()
     assert {"mode.together", *WRITES} <= READER.refused.keys()
@@ -269,19 +246,14 @@ def test_a_command_of_a_menu_may_be_given_a_key_of_its_own() -> None:
         Keymap({"copy.citation": "m"})
 
 
-def test_command_ids_are_unique() -> None:
-    ids = [command.id for command in COMMANDS]
-    assert len(set(ids)) == len(ids)
-
-
-def test_every_scope_has_a_title_a_command_and_is_active_somewhere() -> None:
+def test_commands_scopes_and_tables_fit_together() -> None:
+    ids = {command.id for command in COMMANDS}
+    assert len(ids) == len(COMMANDS)
+    assert {command.pair for command in COMMANDS if command.pair} <= ids
+    assert {*NOT_IN_A_BROWSER, *WRITES, *BROWSER_KEYS} <= ids
+    assert len(set(WRITES)) == len(WRITES)
     scopes = {command.scope for command in COMMANDS}
     assert scopes == set(SCOPE_TITLES) == {scope for group in ACTIVE_TOGETHER for scope in group}
-
-
-def test_pairs_refer_to_existing_commands() -> None:
-    ids = {command.id for command in COMMANDS}
-    assert {command.pair for command in COMMANDS if command.pair} <= ids
 
 
 @pytest.mark.parametrize("scopes", ACTIVE_TOGETHER, ids="+".join)

@@ -31,14 +31,11 @@ def test_wrapped_lines_fit_and_lose_no_letters(text: str, width: int) -> None:
     assert "".join("".join(lines).split()) == "".join(text.split())
 
 
-def test_a_path_breaks_after_a_slash() -> None:
+def test_a_path_breaks_after_a_slash_and_escape_sequences_are_blank() -> None:
     assert wrap("memory/meetings/2026-03-17-go-no-go.md", 30) == [
         "memory/meetings/",
         "2026-03-17-go-no-go.md",
     ]
-
-
-def test_a_title_of_escape_sequences_is_blank() -> None:
     assert fit(safe_line("\x1b[31m"), 4) == "    "
 
 

@@ -32,15 +32,13 @@ def text(canvas: BrailleCanvas) -> list[str]:
     return ["".join(span.text for span in line) for line in canvas.lines()]
 
 
-def test_each_dot_of_a_cell_has_its_bit() -> None:
+def test_each_dot_of_a_cell_has_its_bit_and_those_outside_are_ignored() -> None:
     canvas = BrailleCanvas(1, 1)
     for x in range(2):
         for y in range(4):
             canvas.dot(x, y, "text")
     assert text(canvas) == ["⣿"]
 
-
-def test_dots_outside_are_ignored() -> None:
     canvas = BrailleCanvas(2, 1)
     for point in ((-1, 0), (4, 0), (0, -1), (0, 4)):
         canvas.dot(*point, "text")
@@ -48,13 +46,11 @@ def test_dots_outside_are_ignored() -> None:
     assert text(canvas) == ["  "]
 
 
-def test_a_path_connects_its_points_without_a_gap() -> None:
+def test_a_path_has_no_gap_a_sign_replaces_dots_and_a_rule_fills_empty_cells() -> None:
     canvas = BrailleCanvas(4, 2)
     canvas.path([(0, 7), (7, 0)], "document")
     assert text(canvas) == ["  ⡠⠊", "⡠⠊  "]
 
-
-def test_a_sign_replaces_dots_and_a_rule_only_fills_empty_cells() -> None:
     canvas = BrailleCanvas(3, 3)
     canvas.path([(0, 5), (5, 5)], "document")
     canvas.rule(2, "┊", "rule")
@@ -66,10 +62,14 @@ def test_a_sign_replaces_dots_and_a_rule_only_fills_empty_cells() -> None:
 THEMES = [KBX, *(theme for name, theme in BUILTIN_THEMES.items() if not name.startswith("ansi"))]
 
 
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_is_that_of_wcag_and_a_legible_theme_keeps_its_colours() -> None:
     assert contrast(BLACK, WHITE) == pytest.approx(21.0)
     assert contrast(Color.parse("#777777"), WHITE) == pytest.approx(4.48, abs=0.01)
     assert contrast(WHITE, WHITE) == 1.0
+
+    colors = BUILTIN_THEMES["textual-dark"].to_color_system().generate()
+    changed = {name for name, value in legible(colors).items() if colors[name] != value}
+    assert changed <= set(TEXT_COLORS)
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
@@ -96,12 +96,6 @@ def test_boxes_of_a_light_theme_are_set_off_from_the_page(theme: Theme) -> None:
     assert contrast(Color.parse(colors["surface"]), Color.parse(colors["background"])) >= 1.2
 
 
-def test_legible_theme_keeps_its_colours() -> None:
-    colors = BUILTIN_THEMES["textual-dark"].to_color_system().generate()
-    changed = {name for name, value in legible(colors).items() if colors[name] != value}
-    assert changed <= set(TEXT_COLORS)
-
-
 @pytest.mark.parametrize("name", ["ansi-dark", "ansi-light"])
 def test_colours_of_the_terminal_are_left_alone(name: str) -> None:
     colors = BUILTIN_THEMES[name].to_color_system().generate()
@@ -117,13 +111,16 @@ def test_a_line_is_cut_to_its_width(spans: list[str], width: int) -> None:
     assert width_of(fit_line(line, width)) <= width
 
 
-def test_matches_are_strong_in_a_snippet() -> None:
+def test_matches_of_a_snippet_are_strong_and_a_slice_keeps_the_styles() -> None:
     line = highlight("go with the migration now", ((12, 21),))
     assert [(span.text, span.look) for span in line] == [
         ("go with the ", "dim"),
         ("migration", "strong"),
         (" now", "dim"),
     ]
+
+    line = (Span("Alice ", "dim"), Span("Chen", "strong"))
+    assert slice_line(line, 3, 8) == (Span("ce ", "dim"), Span("Ch", "strong"))
 
 
 @given(st.lists(texts, max_size=5), st.integers(0, 60), st.integers(0, 60))
@@ -135,18 +132,10 @@ def test_slices_put_together_are_the_whole_text(spans: list[str], start: int, le
     assert "".join(shown) == "".join(spans)
 
 
-def test_a_slice_keeps_the_styles() -> None:
-    line = (Span("Alice ", "dim"), Span("Chen", "strong"))
-    assert slice_line(line, 3, 8) == (Span("ce ", "dim"), Span("Ch", "strong"))
-
-
-def test_rank_moves_leave_out_new_and_unmoved_documents() -> None:
+def test_moves_leave_out_new_and_unmoved_documents_and_have_a_direction() -> None:
     before = {"a": 1, "b": 2, "c": 3, "same": 5}
     now = {"c": 1, "a": 2, "b": 3, "new": 4, "same": 5}
     assert rank_moves(before, now) == {"c": 2, "a": -1, "b": -1}
-
-
-def test_moves_are_shown_with_their_direction() -> None:
     assert [move_text(move) for move in (2, 0, -1)] == [" ▲2", "", " ▼1"]
 
 
@@ -154,20 +143,16 @@ MEETINGS = [f"Technical Steering Committee (TSC) Meeting 2023-0{month}-04" for m
 SHARED = len("Technical Steering Committee (TSC) Meeting ")
 
 
-def test_neighbours_share_whole_words() -> None:
+def test_words_shared_with_neighbours_are_dimmed_and_cut_first_but_no_whole_title() -> None:
     assert shared_lengths([*MEETINGS, "Rollback plan"]) == [SHARED, SHARED, SHARED, 0]
     assert shared_lengths(["Migration plans one", "Migration plansheet"]) == [0, 0]
     assert shared_lengths(["The plan", "The road"]) == [0, 0]  # too little to be in the way
     assert shared_lengths([]) == []
 
-
-def test_no_title_is_dimmed_whole() -> None:
     titles = ["Weekly notes of May", "Weekly notes of May"]
     assert shared_lengths(titles) == [len("Weekly notes of ")] * 2
     assert shared_lengths(["Weekly notes of May", "Weekly notes of"]) == [13, 13]
 
-
-def test_shared_beginning_is_dimmed_and_cut_first() -> None:
     dim, strong = title_spans(MEETINGS[0], SHARED, 60)
     assert (dim.look, strong.look) == ("dim", "strong")
     shown = ["".join(span.text for span in title_spans(title, SHARED, 24)) for title in MEETINGS]

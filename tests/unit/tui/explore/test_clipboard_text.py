@@ -9,9 +9,12 @@ SNIPPET = Snippet("We cut over on Thursday.", (), "", 7, 7, ())
 TITLES = {"m/a.md": ("Go [no-go]", "2026-03-17")}
 
 
-def test_path_is_copied_with_its_line() -> None:
+def test_path_or_snippet_asked_for_is_copied() -> None:
     assert text_of_document("path", "m/a.md", 7, TITLES, {}) == "m/a.md:7"
     assert text_of_document("path", "m/a.md", 0, TITLES, {}) == "m/a.md"
+    assert text_of_document("snippet", "m/a.md", 7, TITLES, {"m/a.md": SNIPPET}) == SNIPPET.text
+    assert text_of_document("snippet", "m/b.md", 7, TITLES, {"m/a.md": SNIPPET}) == ""
+    assert text_of_document("citation", "", 0, {}, {}) == ""
 
 
 @pytest.mark.parametrize(
@@ -23,12 +26,3 @@ def test_path_is_copied_with_its_line() -> None:
 )
 def test_citation_is_a_valid_markdown_link(path: str, link: str) -> None:
     assert citation("Go [no-go]", "2026-03-17", path, 7) == link
-
-
-def test_snippet_is_copied_if_available() -> None:
-    assert text_of_document("snippet", "m/a.md", 7, TITLES, {"m/a.md": SNIPPET}) == SNIPPET.text
-    assert text_of_document("snippet", "m/b.md", 7, TITLES, {"m/a.md": SNIPPET}) == ""
-
-
-def test_nothing_is_copied_without_a_document() -> None:
-    assert text_of_document("citation", "", 0, {}, {}) == ""

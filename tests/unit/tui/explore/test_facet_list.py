@@ -30,23 +30,19 @@ def test_a_value_that_the_query_names_alone_is_on() -> None:
     assert not any(row.is_on for row in facet_rows(FACETS, "soil -tag:garden"))
 
 
-def test_choosing_a_value_adds_its_filter_and_again_removes_it() -> None:
+def test_choosing_a_value_or_a_span_changes_its_filter_and_a_linked_document_none() -> None:
     row = facet_rows(FACETS, "soil")[2]
     query = narrowed("soil", row)
     assert query == 'soil in:"Road trips"'
     assert narrowed(query, facet_rows(FACETS, query)[2]) == "soil"
     assert narrowed("", row) == 'in:"Road trips"'
 
-
-def test_a_span_replaces_the_dates_of_the_query() -> None:
     query = "soil from:2025 to:2025-03"
     assert (
         narrowed(query, FacetRow("dates", "2026-01 2026-02", "", 0))
         == "soil from:2026-01 to:2026-02"
     )
 
-
-def test_a_linked_document_narrows_nothing() -> None:
     (row,) = linked_rows([LinkedDocument("a/Compost.md", "", 3)])
     assert (row.label, row.count) == ("a/Compost.md", 3)
     assert narrowed("soil", row) == "soil"
@@ -66,25 +62,24 @@ def test_the_strip_names_as_many_values_as_fit() -> None:
 QUARTER = (("2026-01", 1), ("2026-02", 0), ("2026-03", 8))
 
 
-def test_every_time_with_a_result_has_a_bar() -> None:
+def test_a_strip_has_a_bar_for_every_time_and_is_dragged_in_either_direction() -> None:
     strip = DateStrip.of(QUARTER)
     assert strip.bars == "▁" * strip.cells + " " * strip.cells + "█" * strip.cells
     assert DateStrip().bars == ""
 
+    strip = DateStrip.of(QUARTER)
+    assert strip.between(2, 1).span == strip.between(1, 9).span == ("2026-02", "2026-03")
 
-def test_many_months_are_shown_as_years() -> None:
+
+def test_times_are_filled_in_shown_as_years_and_without_wrong_ones() -> None:
     months = [(f"{2000 + n // 12}-{n % 12 + 1:02}", 1) for n in range(MONTHS + 1)]
     assert DateStrip.of(months).times == (*((str(2000 + n), 12) for n in range(5)), ("2005", 1))
     assert len(DateStrip.of(months, width=3).times) == 3
     assert [len(DateStrip.of(months[:5], width).bars) for width in (60, 28, 5)] == [30, 25, 5]
 
-
-def test_a_wrong_date_centuries_away_does_not_hide_the_others() -> None:
     months = [("0001-01", 1), ("2024-12", 3), ("2026-02", 5), ("9999-12", 1)]
     assert DateStrip.of(months).times == (("2024", 3), ("2025", 0), ("2026", 5))
 
-
-def test_months_without_a_result_are_filled_in() -> None:
     assert DateStrip.of([("2025-12", 1), ("2026-02", 8)]).times == (
         ("2025-12", 1),
         ("2026-01", 0),
@@ -103,8 +98,3 @@ def test_keys_select_and_extend_a_span_within_the_strip() -> None:
     assert strip.words == "2026-01 to 2026-03, 9 results"
     assert strip.extended(-7).span == ("2026-01", "2026-01")
     assert DateStrip().moved(1).extended(1).span is None
-
-
-def test_a_span_is_dragged_in_either_direction() -> None:
-    strip = DateStrip.of(QUARTER)
-    assert strip.between(2, 1).span == strip.between(1, 9).span == ("2026-02", "2026-03")

@@ -146,12 +146,10 @@ def test_relevance_propagated_from_a_continuation_is_an_addend() -> None:
     assert "propagated" in text_of(why_lines(receiver, None, 40))
 
 
-def test_a_document_without_a_vector_says_so() -> None:
+def test_a_document_without_a_vector_says_so_but_not_after_a_fast_search() -> None:
     retrieved = evidence(components([3.0], [float("nan")]))
     assert "no vector yet" in text_of(why_lines(explanations(retrieved, Tuning())[0], None, 40))
 
-
-def test_a_fast_search_does_not_say_that_vectors_are_missing() -> None:
     retrieved = evidence(components([3.0], [float("nan")]), fast=True)
     shown = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 60))
     assert "not used by a fast search" in shown

@@ -44,12 +44,10 @@ ALICE = EntityRow("person:alice", "Alice", "person", "", 1.0, True, "name “ali
 PLATFORM = EntityRow("team:platform", "Platform", "team", "", 0.4, False, "")
 
 
-def test_every_reason_and_signal_has_a_sentence() -> None:
+def test_every_reason_signal_and_meaning_has_a_sentence_on_the_page() -> None:
     assert REASONS.keys() == FLAT_REASONS.keys()
     assert set(SIGNALS) == {SIGNAL_WORDS.get(kind, kind) for kind in get_args(SignalKind)}
 
-
-def test_the_page_of_meanings_has_every_sentence() -> None:
     page = (CHECKOUT / "docs" / "scores.md").read_text(encoding="utf-8")
     for sentence in (*MEANINGS.values(), *REASONS.values(), *SIGNALS.values()):
         assert f"| {sentence} |" in page

@@ -33,7 +33,7 @@ def undo_after(*states: SearchState) -> Undo:
     return undo
 
 
-def test_undo_reverts_one_change_at_a_time() -> None:
+def test_undo_reverts_one_change_or_one_move_of_a_slider_at_a_time() -> None:
     one, two = SearchState(), SearchState(path="memory")
     three = replace(two, mode="flat")
     undo = undo_after(one, two, three)
@@ -41,31 +41,29 @@ def test_undo_reverts_one_change_at_a_time() -> None:
     assert undo.back(two) == one
     assert undo.back(one) is None
 
-
-def test_consecutive_moves_of_a_slider_are_one_undo_step() -> None:
     states = [SearchState(alpha=step / 20) for step in range(10, 18)]
     undo = undo_after(*states)
     assert undo.back(states[-1]) == states[0]
 
-
-def test_another_change_separates_moves_of_a_slider() -> None:
     states = [SearchState(alpha=0.5), SearchState(alpha=0.6), SearchState(alpha=0.6, mode="flat")]
     states.append(replace(states[-1], alpha=0.7))
     undo = undo_after(*states)
     assert undo.back(states[-1]) == states[-2]
 
-
-def test_typing_is_not_an_undo_step_and_survives_undo() -> None:
     states = [SearchState(), SearchState(mode="flat"), SearchState(mode="flat", query="alice")]
     undo = undo_after(*states)
     assert undo.back(states[-1]) == SearchState(query="alice")
 
 
-def test_undo_is_described() -> None:
+def test_undo_is_described_for_every_knob() -> None:
     before = SearchState(alpha=0.7, muted=frozenset({"person:alice-chen"}))
     after = SearchState(alpha=0.5)
     words = describe_undo(before, after, {"person:alice-chen": "Alice Chen"}.__getitem__)
     assert words == "Alice Chen is no longer muted; alpha is .50 again"
+
+    defaults = SearchState(query="a", gate="soft", parent="coverage")
+    state = replace(defaults, max_entities=8, gate="hard", parent="max", hotness_weight=0.05)
+    assert describe_undo(state, replace(state, gate="soft"), str) == "gate is soft again"
 
 
 def test_undo_says_who_is_pinned_or_muted_and_who_no_longer() -> None:
@@ -92,12 +90,6 @@ def test_every_knob_of_a_tuning_is_a_field_of_the_state() -> None:
     )  # fmt: skip
     state = SearchState(**knobs_of(tuning))
     assert Tuning(**state.tuning_fields) == tuning
-
-
-def test_other_knobs_are_undone_one_by_one() -> None:
-    defaults = SearchState(query="a", gate="soft", parent="coverage")
-    state = replace(defaults, max_entities=8, gate="hard", parent="max", hotness_weight=0.05)
-    assert describe_undo(state, replace(state, gate="soft"), str) == "gate is soft again"
 
 
 @given(
@@ -164,9 +156,11 @@ def test_settings_come_back_from_json(state: SearchState) -> None:
     assert state_of(state.query, stored) == state
 
 
-def test_usual_settings_are_not_stored() -> None:
+def test_settings_are_stored_and_worded_where_they_differ_from_the_usual() -> None:
     assert stored_settings(replace(USUAL, query="a")) == {}
     assert settings_words(replace(USUAL, query="a")) == ""
+    words = "flat · in memory/notes · alpha .70 · 2 entities muted · by date · only note"
+    assert settings_words(CHANGED) == f"{words} · from 2026-03"
 
 
 @pytest.mark.parametrize(
@@ -174,11 +168,6 @@ def test_usual_settings_are_not_stored() -> None:
 )
 def test_invalid_settings_give_no_state(settings: dict[str, Any]) -> None:
     assert state_of("a", settings) is None
-
-
-def test_settings_are_shown_in_words() -> None:
-    words = "flat · in memory/notes · alpha .70 · 2 entities muted · by date · only note"
-    assert settings_words(CHANGED) == f"{words} · from 2026-03"
 
 
 def test_control_characters_of_a_stored_query_reach_no_field() -> None:

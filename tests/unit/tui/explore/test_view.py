@@ -28,12 +28,16 @@ def test_words_that_nearly_every_text_has_are_recognised(query: str, is_common: 
     assert has_only_common_words(query) is is_common
 
 
-def test_a_query_of_common_words_is_said_to_be_one() -> None:
+def test_no_results_say_that_words_are_common_or_documents_missing() -> None:
     mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
     view = ExploreView("the", mode, 0.5, (), (), 0, Scope("", Filters(), 63, 63), "", "")
     shown = text_of(no_results(view, Keymap())(200))
     assert "only words that nearly every text has" in shown
     assert "None of the 63 documents" not in shown
+
+    mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
+    view = ExploreView("plan", mode, 0.5, (), (), 0, Scope("", Filters(), 0, 0), "", "")
+    assert "This knowledge base holds no document." in text_of(no_results(view, Keymap())(200))
 
 
 @pytest.mark.parametrize(
@@ -60,12 +64,6 @@ def test_a_filter_that_lets_nothing_in_is_named(
     shown = text_of(no_results(view, Keymap())(200))
     assert reason in shown
     assert advice in shown
-
-
-def test_a_base_without_documents_is_said_to_have_none() -> None:
-    mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
-    view = ExploreView("plan", mode, 0.5, (), (), 0, Scope("", Filters(), 0, 0), "", "")
-    assert "This knowledge base holds no document." in text_of(no_results(view, Keymap())(200))
 
 
 def test_a_base_is_summed_up_and_offers_its_own_queries() -> None:
@@ -116,12 +114,9 @@ def test_small_badge_keeps_mode_and_reason() -> None:
     assert longest_fitting(mode_candidates(mode), 6) == "flat"
 
 
-def test_several_facts_are_counted() -> None:
+def test_several_facts_are_counted_and_escape_sequences_removed() -> None:
     signals = [Signal("name", 1.0, "alice"), Signal("fact", 0.4, "a"), Signal("fact", 0.3, "b")]
     assert signal_words(signals) == "name “alice”, 2 facts"
-
-
-def test_escape_sequences_are_removed_from_signals() -> None:
     assert "\x1b" not in signal_words([Signal("fact", 0.4, "\x1b[2Jgone")])
 
 

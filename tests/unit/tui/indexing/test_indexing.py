@@ -35,14 +35,12 @@ def in_scope(path: str) -> set[str]:
     return {each.removeprefix("memory/") for each in PATHS if selected.matches(each)}
 
 
-def test_counts_of_a_folder_include_the_folders_below_it() -> None:
+def test_folders_count_what_is_below_and_show_it_when_open() -> None:
     counts = count_by_folder(PATHS)
     assert (counts[""], counts["memory/meetings"], counts["memory/meetings/2026"]) == (6, 3, 2)
     assert TREE.own_documents("memory") == 1
     assert tree_of(()).rows({""}) == ()
 
-
-def test_only_open_folders_show_what_is_in_them() -> None:
     assert [row.path for row in TREE.rows({""})] == ["", "memory"]
     rows = TREE.rows({"", "memory", "memory/meetings"})
     assert [(row.path, row.depth) for row in rows][3:5] == [
@@ -72,9 +70,11 @@ def test_first_folder_is_the_only_one_and_others_join_it() -> None:
     assert toggled(path, "", TREE) == ""
 
 
-def test_added_folder_replaces_those_below_it() -> None:
+def test_added_folder_replaces_those_below_it_and_a_filter_of_another_kind() -> None:
     path = "{memory/meetings/2025/,memory/people/}"
     assert toggled(path, "memory", TREE) == "memory/"
+    assert folders_in("memory/**/2026*") is None
+    assert toggled("memory/**/2026*", "memory/people", TREE) == "memory/people/"
 
 
 def test_folder_taken_out_leaves_everything_else_of_the_one_around_it() -> None:
@@ -93,11 +93,6 @@ def test_signs_in_names_are_not_wildcards(folder: str) -> None:
     path = path_of({folder, "memory/meetings/2025"})
     assert folders_in(path) == frozenset({folder, "memory/meetings/2025"})
     assert in_scope(path) == {"meetings/2025/a.md"} | in_scope(f"{folder}/")
-
-
-def test_filter_of_another_kind_is_replaced() -> None:
-    assert folders_in("memory/**/2026*") is None
-    assert toggled("memory/**/2026*", "memory/people", TREE) == "memory/people/"
 
 
 def text_of(line: Line) -> str:

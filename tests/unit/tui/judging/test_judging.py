@@ -40,28 +40,20 @@ QUERIES = tuple(JudgedQuery(q, q, "own", {"a.md": 1}, frozenset()) for q in ("x"
 MEASURE = LiveMeasure(A, B, QUERIES, (0.5, 0.5, 1.0), (0.8, 0.5, 0.9), (1.0, 0.5, 0.0), 0)
 
 
-def test_changed_settings_are_shown_beside_the_start() -> None:
+def test_measures_are_shown_beside_the_start_with_a_warning_if_worse() -> None:
     assert measure_candidates(MEASURE)[1] == (
         "nDCG@10 .73 (start .67), 1 better, 1 worse, judged@10 50 %"
     )
 
-
-def test_settings_that_are_worse_than_a_have_a_warning() -> None:
     worse = "Over 3 judged queries this is worse than A: nDCG@10 .67 instead of .73."
     assert replace(MEASURE, start=MEASURE.now, now=MEASURE.start).warning == (worse,)
     assert MEASURE.warning == ()
 
-
-def test_settings_of_a_are_shown_alone() -> None:
     same = replace(MEASURE, current=A, start=MEASURE.now)
     assert measure_candidates(same)[0] == "nDCG@10 .73 over 3 judged queries, judged@10 50 %"
 
-
-def test_queries_for_which_there_was_no_memory_are_counted() -> None:
     assert "no memory for 2 more" in measure_candidates(replace(MEASURE, left_out=2))[0]
 
-
-def test_shorter_wordings_come_later() -> None:
     lengths = [len(text) for text in measure_candidates(MEASURE)]
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[-1] <= 40

@@ -24,11 +24,9 @@ def test_a_note_is_quoted_without_frontmatter_and_title() -> None:
     assert passage.emphasis[0][0][:2] == (2, 4)
 
 
-def test_a_section_ends_at_the_next_heading_that_is_not_below_it() -> None:
+def test_a_section_ends_at_the_next_heading_not_below_it_and_a_long_note_is_cut() -> None:
     assert passage_of(NOTE, 7, frozenset()).lines == ("> one", "> Other")
 
-
-def test_a_long_note_is_cut_and_says_so() -> None:
     lines = passage_of([f"line {n}" for n in range(40)], 0, frozenset()).lines
     assert len(lines) == MOST_LINES + 1
     assert lines[-1] == f"> … {40 - MOST_LINES} more lines"

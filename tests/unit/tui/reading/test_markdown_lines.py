@@ -167,15 +167,13 @@ def test_the_label_of_a_link_may_be_before_its_bar() -> None:
     assert [link.target for link in text.links] == targets
 
 
-def test_links_keep_their_place_in_and_beside_emphasis() -> None:
+def test_hidden_markup_moves_no_link_and_changes_no_kind_of_line() -> None:
     text = render_inline(["**by [[Alice Chen]]** and *then* [[Bob|him]]"])
     (line,) = text.lines
     assert line == "by Alice Chen and then him"
     labels = [line[link.place.start : link.place.end] for link in text.links]
     assert labels == ["Alice Chen", "him"]
 
-
-def test_markup_that_is_hidden_changes_no_kind_of_line() -> None:
     text = render_inline(["`# not a heading`", "**- no item**"])
     assert text.lines == ("# not a heading", "- no item")
     assert list(text.kinds) == ["text", "text"]

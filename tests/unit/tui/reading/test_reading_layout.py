@@ -122,13 +122,11 @@ def test_line_of_and_row_of_are_inverse() -> None:
     assert layout.line(layout.height) == layout.line(-1) == ()
 
 
-def test_overlapping_or_invalid_places_do_not_change_the_text() -> None:
+def test_odd_places_and_widths_do_not_change_the_text() -> None:
     places = (Place(1, 0, 5), Place(1, 3, 8), Place(1, 7, 99), Place(9, 0, 4))
     layout = lay_out(replace(preview_of(["one two three"]), matches=places), 40)
     assert text_in(layout, 0) == "  one two three"
 
-
-def test_unknown_or_tiny_widths_fall_back_to_defaults() -> None:
     preview = preview_of(["word " * 40])
     assert lay_out(preview, 0).width == 0
     assert lay_out(preview, 0).height == lay_out(preview, 80).height
@@ -145,10 +143,16 @@ def test_layout_of_a_long_file_adds_few_objects_for_the_garbage_collector() -> N
     assert len(gc.get_objects()) - before < 50
 
 
-def test_places_are_found_by_line_and_character() -> None:
+def test_places_are_found_by_line_and_the_first_match_in_the_best_passage() -> None:
     places = (Place(1, 2, 5), Place(1, 7, 9), Place(3, 0, 4))
     assert [place_at(places, 1, character) for character in (1, 2, 4, 5, 7)] == [-1, 0, 0, -1, 1]
     assert [first_from(places, line) for line in (1, 2, 3, 4)] == [0, 2, 2, 3]
+
+    places = (Place(1, 0, 1), Place(3, 0, 1), Place(3, 2, 3))
+    assert first_match(preview("a/b/c c", *places, best=3)) == 1
+    assert first_match(preview("a/b/c c", *places, best=2)) == NO_PLACE
+    assert first_match(preview("a/b/c c", *places)) == NO_PLACE
+    assert first_match(preview("a", best=1)) == NO_PLACE
 
 
 FRONT = ["---", "type: meeting", "attendees: Alice, c", "---", "# Plan", "word", "", "end"]
@@ -176,27 +180,17 @@ def preview(lines: str, *matches: Place, best: int = 0, path: str = "p.md") -> P
     return Preview(path, "", "", tuple(lines.split("/")), best, best, matches)
 
 
-def test_position_is_kept_in_the_same_text_and_after_an_edit() -> None:
+def test_position_is_kept_in_the_same_text_but_not_for_another_query_or_document() -> None:
     now = preview("a/b", Place(1, 0, 1), best=1)
     assert keeps_position(now, preview("a/b", Place(1, 0, 1), best=1))
     assert keeps_position(now, preview("new/a/b", Place(2, 0, 1), best=2))
 
-
-def test_position_is_not_kept_for_another_query_or_document() -> None:
     now = preview("a/b", Place(1, 0, 1), best=1)
     assert not keeps_position(now, preview("a/b", Place(2, 0, 1), best=2))
     assert not keeps_position(now, preview("a/b", Place(1, 0, 1), best=1, path="o.md"))
 
 
-def test_first_match_lies_in_the_best_passage() -> None:
-    places = (Place(1, 0, 1), Place(3, 0, 1), Place(3, 2, 3))
-    assert first_match(preview("a/b/c c", *places, best=3)) == 1
-    assert first_match(preview("a/b/c c", *places, best=2)) == NO_PLACE
-    assert first_match(preview("a/b/c c", *places)) == NO_PLACE
-    assert first_match(preview("a", best=1)) == NO_PLACE
-
-
-def test_a_match_is_restored_on_the_line_it_moved_to() -> None:
+def test_a_match_and_a_line_are_restored_where_they_moved_to() -> None:
     before = preview("a/b", Place(1, 0, 1), Place(2, 0, 1))
     now = preview("x/a/b", Place(1, 0, 1), Place(2, 0, 1), Place(3, 0, 1))
     assert restored_index(before, now, before.matches, now.matches, 1) == 2
@@ -205,15 +199,13 @@ def test_a_match_is_restored_on_the_line_it_moved_to() -> None:
     deleted = preview("x", Place(1, 0, 1))
     assert restored_index(before, deleted, before.matches, deleted.matches, 1) == 0
 
+    lines = ["a", "b", "c", "b", "d"]
+    assert restored_line(lines, ["new", *lines], 3) == 4
+    assert restored_line(lines, ["b", "c", "b", "d"], 4) == 3
+    assert restored_line(lines, ["x"], 3) == 1
+    assert restored_line(lines, lines, 3) == 3
+
 
 def test_a_document_of_spaces_counts_as_empty() -> None:
     assert is_empty(preview("/  /"))
     assert not is_empty(preview("/ a"))
-
-
-def test_a_line_is_restored_after_an_edit() -> None:
-    before = ["a", "b", "c", "b", "d"]
-    assert restored_line(before, ["new", *before], 3) == 4
-    assert restored_line(before, ["b", "c", "b", "d"], 4) == 3
-    assert restored_line(before, ["x"], 3) == 1
-    assert restored_line(before, before, 3) == 3

@@ -31,12 +31,20 @@ def test_tabs_shrink_with_the_width() -> None:
     assert shown(35) == " F1 Explore   F2   F3   F4   F5   | "
 
 
-def test_the_name_is_shown_where_several_bases_are_open() -> None:
+def test_tabs_name_bases_keys_and_compare_and_do_not_move() -> None:
     texts = tab_texts("dedup", Keymap(), {"together": "(2)"})
     shorter, right = fit_tabs(texts, BASE, 80)
     assert [text.words for text in shorter] == ["", "Drafts", "", "", "", "(2)"]
     assert right == "acme · 5,706 documents"
     assert fit_tabs(texts, ("", ""), 80)[0] is texts[0]
+
+    starts = {shown(100, mode).index("F3") for mode in ("explore", "dedup", "experts", "tune")}
+    assert len(starts) == 1
+
+    assert "compare" not in shown(100)
+    assert " F1 Explore: compare" in shown(100, "compare")
+
+    assert "ctrl+e Experts" in shown(100, keymap=Keymap({"mode.experts": "ctrl+e"}))
 
 
 @pytest.mark.parametrize("width", [20, 30, 50, 80, 140])
@@ -47,20 +55,6 @@ def test_current_tab_is_always_named_and_marked(width: int) -> None:
         assert marked.mode == mode
         assert marked.words.startswith(title)
         assert "tab" in {span.look for span in marked.spans}
-
-
-def test_switching_modes_moves_no_tab() -> None:
-    starts = {shown(100, mode).index("F3") for mode in ("explore", "dedup", "experts", "tune")}
-    assert len(starts) == 1
-
-
-def test_compare_is_named_in_the_tab_of_explore() -> None:
-    assert "compare" not in shown(100)
-    assert " F1 Explore: compare" in shown(100, "compare")
-
-
-def test_tabs_show_the_keys_of_kbx_toml() -> None:
-    assert "ctrl+e Experts" in shown(100, keymap=Keymap({"mode.experts": "ctrl+e"}))
 
 
 def test_a_part_is_found_at_its_cells() -> None:

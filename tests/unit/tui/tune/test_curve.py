@@ -64,7 +64,7 @@ def test_plot_has_exactly_its_size_with_both_marks(size: tuple[int, int]) -> Non
     assert BEST in shown
 
 
-def test_marks_are_above_the_values_that_they_mark() -> None:
+def test_marks_and_steps_are_above_the_values_that_they_mark() -> None:
     found = curve(peak_at(16))
     lines = text(plot_lines(found, (), 85, 12))
     (now,) = (line.index(NOW) for line in lines if NOW in line)
@@ -73,8 +73,6 @@ def test_marks_are_above_the_values_that_they_mark() -> None:
     assert plot_position(best, 85) == pytest.approx(0.8, abs=0.02)
     assert lines[-1].index(".50") <= now <= lines[-1].index(".50") + 3
 
-
-def test_steps_are_marked_on_the_axis() -> None:
     axis = text(plot_lines(curve(peak_at(14)), (0.0, 1.0, 0.5), 65, 12))[-2]
     assert axis.count("┴") == 3
     assert axis.endswith("┴")
@@ -88,10 +86,13 @@ def test_a_flat_curve_at_any_height_is_drawn(mean: float) -> None:
     assert NOW in "".join(text(plot_lines(flat, (), 60, 10)))
 
 
-def test_choices_are_spread_over_the_axis() -> None:
+def test_choices_are_spread_over_the_axis_but_the_seed_has_no_gate() -> None:
     found = curve([0.6, 0.7], GATE, Tuning())
     assert text(plot_lines(found, (), 60, 10))[-1].split() == ["soft", "hard"]
     assert curve_words(found, 0.5).startswith("gate soft now .60; best hard .70")
+
+    assert GATE in tunables_for(Tuning())
+    assert not {GATE, PARENT} & set(tunables_for(replace(Tuning.seed(), alpha=0.3)))
 
 
 def test_knobs_move_in_steps_within_their_range() -> None:
@@ -111,8 +112,3 @@ def test_every_value_of_a_knob_is_valid_and_has_a_place(knob: Tunable) -> None:
         changed = knob.with_value(Tuning(), value)
         assert getattr(changed, knob.tuning_field) == value
         assert knob.value_at(knob.position(value)) == value
-
-
-def test_the_ranking_of_the_seed_has_no_gate_to_move() -> None:
-    assert GATE in tunables_for(Tuning())
-    assert not {GATE, PARENT} & set(tunables_for(replace(Tuning.seed(), alpha=0.3)))

@@ -32,13 +32,11 @@ def text(lines: list[Line]) -> str:
     return "\n".join("".join(span.text for span in line) for line in lines)
 
 
-def test_groups_of_queries_add_up() -> None:
+def test_groups_of_queries_add_up_and_shares_are_those_of_the_nearest_threshold() -> None:
     both = joined(joined(None, ONE), TWO)
     assert both.queries[0].query == "rollback"
     assert (len(both.queries), both.histogram[14]) == (3, 3)
 
-
-def test_shares_are_those_at_the_nearest_threshold() -> None:
     both = joined(ONE, TWO)
     assert outcome_words(both, 0.6) == "1 two-pass, 1 flat, 1 nothing"
     assert outcome_words(ONE, 0.0) == "1 two-pass, 0 flat"

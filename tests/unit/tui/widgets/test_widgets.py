@@ -40,7 +40,7 @@ def lines(status: StatusLine, width: int = 30) -> list[str]:
     return ["".join(span.text for span in line) for line in status.lines(width)]
 
 
-def test_error_differs_from_a_notice_by_its_sign() -> None:
+def test_errors_and_notes_keep_their_sign_and_reason() -> None:
     status = StatusLine()
     status.error = "no disk"
     assert lines(status) == [" ✗ no disk"]
@@ -49,15 +49,6 @@ def test_error_differs_from_a_notice_by_its_sign() -> None:
     status.notice = ""
     assert lines(status) == [" ✗ no disk"]
 
-
-def test_long_text_that_has_been_read_takes_one_line() -> None:
-    status = StatusLine()
-    status.error = "the index in .kbx/index is damaged; `kbx index --full` rebuilds it"
-    (line,) = lines(status)
-    assert line == " ✗ the index in .kbx/index i…"
-
-
-def test_note_keeps_its_reason_on_the_narrowest_screen() -> None:
     status = StatusLine()
     status.note = (
         "only 3 documents say something about “migration”; the others are linked to Alice Chen"
@@ -67,16 +58,18 @@ def test_note_keeps_its_reason_on_the_narrowest_screen() -> None:
     assert second == " “migration”; the others are linked to Alice Chen"
 
 
-def test_without_a_text_the_line_is_blank() -> None:
-    assert lines(StatusLine()) == []
+def test_long_text_takes_one_line_once_read_and_stays_longer() -> None:
+    status = StatusLine()
+    status.error = "the index in .kbx/index is damaged; `kbx index --full` rebuilds it"
+    (line,) = lines(status)
+    assert line == " ✗ the index in .kbx/index i…"
 
-
-def test_longer_texts_stay_longer() -> None:
     assert seconds_to_read("saved", 4.0) == 4.0
     assert seconds_to_read("x" * 150, 4.0) == 11.0
 
 
-def test_a_pane_without_a_width_wraps_no_text() -> None:
+def test_without_a_text_or_width_there_are_no_lines() -> None:
+    assert lines(StatusLine()) == []
     pane = KnownList()
     pane.empty_state = no_draft_selected
     assert not pane.count_lines()  # else one letter per line, until it is laid out

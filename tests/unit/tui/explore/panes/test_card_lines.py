@@ -76,13 +76,17 @@ def test_no_text_of_a_fact_is_lost(fact: Fact, width: int) -> None:
     assert fact.status == "active" or fact.status in shown
 
 
-def test_head_shows_name_role_aliases_and_counts() -> None:
+def test_head_names_what_is_known_and_empty_sections_are_left_out() -> None:
     assert texts(entities.head_lines(CARD, 40)) == [
         "● Alice Chen                     person",
         "  Director of Engineering · Platform",
         "  also achen",
         "  2 facts · 1 open · 3 documents",
     ]
+
+    assert entities.fact_lines((), 40) == entities.item_lines((), 40) == []
+    bare = Card("person:x", "X", "", "", (), "", "", (), (), ())
+    assert texts(entities.head_lines(bare, 40)) == ["● X", "  nothing is known about it yet"]
 
 
 def test_superseded_facts_are_dim_and_say_so() -> None:
@@ -96,14 +100,17 @@ def test_superseded_facts_are_dim_and_say_so() -> None:
     assert [lines[row][1].look for row in (2, 4)] == ["text", "dim"]
 
 
-def test_narrow_cards_show_the_date_below_the_fact() -> None:
+def test_facts_show_a_short_source_and_their_date_below_if_narrow() -> None:
     assert texts(entities.fact_lines(CARD.facts[1:], 40))[2:] == [
         "  · Wants it before Christmas",
         "    2025-12-04 · superseded · from x",
     ]
 
+    assert entities.short_source("memory/notes/2026-01-21-outage.md") == "2026-01-21-outage"
+    assert entities.short_source("Migration go/no-go") == "Migration go/no-go"
 
-def test_open_items_come_before_done_ones() -> None:
+
+def test_open_items_come_before_done_ones_and_documents_by_year() -> None:
     assert texts(entities.item_lines(CARD.open_items, 40)) == [
         "",
         "  Open items  1",
@@ -111,8 +118,6 @@ def test_open_items_come_before_done_ones() -> None:
         "  ☑ write a template",
     ]
 
-
-def test_documents_are_grouped_by_year() -> None:
     assert list(entities.groups(CARD.documents)) == [
         ("2026", 1),
         ("2025", 1),
@@ -132,14 +137,3 @@ def test_a_document_shows_date_title_kind_and_reason(width: int, shown: list[str
     parts = range(entities.document_height(width))
     lines = [entities.document_line(document, part, width, cursor=True) for part in parts]
     assert texts(lines) == shown
-
-
-def test_empty_sections_are_left_out() -> None:
-    assert entities.fact_lines((), 40) == entities.item_lines((), 40) == []
-    bare = Card("person:x", "X", "", "", (), "", "", (), (), ())
-    assert texts(entities.head_lines(bare, 40)) == ["● X", "  nothing is known about it yet"]
-
-
-def test_source_paths_are_shortened_to_their_stem() -> None:
-    assert entities.short_source("memory/notes/2026-01-21-outage.md") == "2026-01-21-outage"
-    assert entities.short_source("Migration go/no-go") == "Migration go/no-go"

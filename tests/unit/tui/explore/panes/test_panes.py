@@ -33,14 +33,12 @@ def test_an_entity_fills_its_line_exactly(name: str, width: int) -> None:
     assert width_of(entity_line(entity(name), width)) == width
 
 
-def test_the_threshold_is_drawn_between_kept_and_other_entities() -> None:
+def test_the_strip_holds_the_threshold_and_what_was_pinned_or_muted() -> None:
     entities = (entity(), entity("Platform", 0.41, kept=False))
     assert count_passing(entities, 0.5) == 1
     text = "".join(span.text for span in entity_strip_line(entities, 0.5, 80))
     assert text == " ● Alice Chen 1.00 ┊ .50 ┊ ○ Platform .41"
 
-
-def test_the_strip_holds_what_was_pinned_or_muted_and_no_half_of_a_name() -> None:
     others = tuple(entity(f"Otherwise {number}", 0.4, kept=False) for number in range(9))
     pinned = replace(entity("Yusuf", 0.2), pinned=True)
     muted = replace(entity("Ada", 0.3, kept=False), muted=True)
@@ -57,9 +55,15 @@ def test_score_just_below_the_threshold_is_not_shown_as_the_threshold() -> None:
     assert score_text(0.9999, 1.0) == ".999"
 
 
-def test_reason_names_why_an_entity_above_the_threshold_is_left_out() -> None:
+def test_reasons_of_an_entity_are_whole_and_name_why_it_is_left_out() -> None:
     left_out = replace(entity(kept=False), left_out="only the best 5 count")
     assert reasons(left_out) == "only the best 5 count, name “alice”"
+
+    assert first_reason("first name “Ruth” (a name here, 92 %), 2 facts") == "first name “Ruth”"
+    assert first_reason("fact “wants ferries, not (old) buses”, 1 more") == (
+        "fact “wants ferries, not (old) buses”"
+    )
+    assert first_reason("muted by you") == "muted by you"
 
 
 unit = st.floats(0.0, 1.0)
@@ -85,16 +89,14 @@ def test_a_result_fills_its_line_exactly(
     assert f" ! {badge}" in "".join(span.text for span in line) or not badge
 
 
-def test_a_week_is_shown_by_its_first_day() -> None:
+def test_a_week_is_shown_by_its_first_day_which_a_long_title_keeps() -> None:
     result = ResultRow(7, "p.md", "Sprint", "2026-03-16/22", 1, 0.5, 0.5, 0.0, 0.0, "")
     line = result_line(result, 60, 0, "›")
     assert "".join(span.text for span in line).endswith("  2026-03-16")
 
-
-def test_a_long_title_that_moved_keeps_its_date() -> None:
     result = ResultRow(7, "p.md", "INC-0117 " * 9, "2026-03-16", 1, 0.5, 0.5, 0.0, 0.0, "")
-    line = "".join(span.text for span in result_line(result, 60, -1, "◆"))
-    assert line.endswith(" ▼1  2026-03-16")
+    moved = "".join(span.text for span in result_line(result, 60, -1, "◆"))
+    assert moved.endswith(" ▼1  2026-03-16")
 
 
 @given(st.floats(0.0, 1.0))
@@ -109,12 +111,15 @@ def passage(text: str, *words: str, width: int = 40, most: int = 3) -> list[str]
     return ["".join(span.text for span in line) for line in passage_lines(snippet, width, most)]
 
 
-def test_a_passage_ends_with_a_sentence() -> None:
+def test_a_passage_ends_with_a_sentence_or_is_cut_around_its_words() -> None:
     text = "- Go for it: cut-over on Thursday 19 March at 22:00, signed off. Nothing else was said"
     assert passage(text, "Go", most=2) == [
         "Go for it: cut-over on Thursday 19",
         "March at 22:00, signed off.",
     ]
+
+    text = "one two three four five six seven eight nine ten the migration waits for eleven twelve"
+    assert passage(text, "migration", most=1, width=30) == ["…nine ten the migration waits…"]
 
 
 def test_the_heading_of_a_passage_stands_apart() -> None:
@@ -124,11 +129,6 @@ def test_the_heading_of_a_passage_stands_apart() -> None:
     assert looks == [("Follow-ups › ", "text"), ("Ring", "strong"), (" the harbour.", "dim")]
 
 
-def test_a_passage_that_cannot_end_with_a_sentence_is_cut_around_its_words() -> None:
-    text = "one two three four five six seven eight nine ten the migration waits for eleven twelve"
-    assert passage(text, "migration", most=1, width=30) == ["…nine ten the migration waits…"]
-
-
 @given(st.text(alphabet="ab .!é港\u0301🛳", max_size=200), st.integers(8, 60), st.integers(1, 3))
 def test_a_passage_fits(text: str, width: int, most: int) -> None:
     starts = [number for number, letter in enumerate(text) if letter == "b"]
@@ -136,11 +136,3 @@ def test_a_passage_fits(text: str, width: int, most: int) -> None:
     lines = passage_lines(snippet, width, most)
     assert len(lines) <= most
     assert all(width_of(line) <= width for line in lines)
-
-
-def test_the_first_reason_of_an_entity_is_whole() -> None:
-    assert first_reason("first name “Ruth” (a name here, 92 %), 2 facts") == "first name “Ruth”"
-    assert first_reason("fact “wants ferries, not (old) buses”, 1 more") == (
-        "fact “wants ferries, not (old) buses”"
-    )
-    assert first_reason("muted by you") == "muted by you"

@@ -87,7 +87,7 @@ def read_calendar(file: SourceFile) -> Imported:
         try:
             document = _event_document(event, calendar)
             version = int(next(iter(_values(event, "SEQUENCE")), 0)), document
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
             name = _text(event, "SUMMARY") or "an event"
             problems.append(ImportProblem(file.path, f"{name} cannot be read: {error}"))
             continue

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from vobject.base import ContentLine, ParseError, VObjectError, textLineToContentLine
+from vobject.base import ContentLine, VObjectError, textLineToContentLine
 
 from kbx_tui.formatting import join_limited
 from kbx_tui.importing.imported_document import (
@@ -29,6 +29,10 @@ _PROPERTY = re.compile(r"[\w-]+(?:\.[\w-]+)?(?:\([^)]*\))?[;:]")
 _QUOTED = re.compile(r"[^:]{0,500}QUOTED-PRINTABLE", re.IGNORECASE)
 _NO_ENCODING = re.compile(r"[^:]{0,500};CHARSET=\"?(?:punycode|idna)", re.IGNORECASE)
 """What Python decodes in quadratic time."""
+_LINE = re.compile(
+    r"(?:[a-z0-9_-]++\.)?[a-z0-9_-]++;?(?:;[a-z0-9_-]++(?:[=,](?:\"[^\"]*+\"|[^\";:,]*+))*+)*+:",
+    re.IGNORECASE | re.ASCII,
+)
 _ODD_PARAMETERS = re.compile(r"\A([\w.-]+);[^:]*")
 _ADDRESS = re.compile(r"(?:mailto:)?([^<>]*)|[^<>]*<([^<>]*)>", re.IGNORECASE)
 _CHARACTER = re.compile(r"\\(?P<escaped>.)|.", re.DOTALL)
@@ -185,10 +189,10 @@ def _contact(card: Sequence[str]) -> ImportedDocument:
 def _content_line(text: str) -> ContentLine:
     if _NO_ENCODING.match(text):
         raise ValueError("its encoding is that of names of hosts")
+    if not _LINE.match(text):  # the library may take for ever to find out
+        text = _ODD_PARAMETERS.sub(r"\1", text)
     try:
         return textLineToContentLine(text)
-    except ParseError:
-        return textLineToContentLine(_ODD_PARAMETERS.sub(r"\1", text))
     except UnicodeDecodeError:  # programs for Windows do not name their encoding
         if "CHARSET" in text.upper():
             raise

@@ -8,6 +8,7 @@ beyond the limits, is refused as a whole: no program exports such archives.
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import stat
 import zipfile
@@ -35,6 +36,16 @@ from kbx_tui.importing.printed_documents import LIBRARIES, read_printed
 from kbx_tui.knowledge.folding import normalized
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import read_regular_file
+
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+)
+"""What reading an archive raises, besides OSError."""
 
 _ReadTree = Callable[[Sequence[SourceFile]], Imported]
 
@@ -104,7 +115,7 @@ def read_archive(
                     raise _refused(name, "its files are too large together")
                 if len(files) > COUNT_LIMIT:
                     raise _refused(name, f"it holds more than {COUNT_LIMIT:,} files")
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
+    except _UNREADABLE as error:
         raise ConfigError(f"{name} is not a readable zip archive: {error}") from error
     return files
 
@@ -114,6 +125,13 @@ def _date_of(entry: zipfile.ZipInfo) -> str:
     try:
         return date(*entry.date_time[:3]).isoformat()
     except ValueError:
+        return ""
+
+
+def _day_of(seconds: float) -> str:
+    try:
+        return date.fromtimestamp(seconds).isoformat()
+    except (ValueError, OverflowError, OSError):  # beyond the year 9999
         return ""
 
 
@@ -181,8 +199,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _read_file(file: Path, path: str) -> SourceFile:
     data = read_regular_file(file, limit=FILE_LIMIT, follow_links=True)
-    modified = date.fromtimestamp(file.stat().st_mtime).isoformat()
-    return SourceFile(_plain_path(path), data, modified)
+    return SourceFile(_plain_path(path), data, _day_of(file.stat().st_mtime))
 
 
 def _plain_path(path: str) -> str:

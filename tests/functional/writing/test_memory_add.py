@@ -151,6 +151,7 @@ def test_auto_commit_commits_only_the_written_file(root: Path) -> None:
     (root / "memory/people/*.md").write_text("# Star Lee\n", encoding="utf-8")
     (root / "memory/people/other.md").write_text("# Not ours\n", encoding="utf-8")
     with KnowledgeBase(root) as kb:
+        kb.index(fast=True)
         kb.memory_add("Speaks Catalan", entity="Star Lee")
     assert git("show", "--name-only", "--format=").split() == ["memory/people/*.md"]
 

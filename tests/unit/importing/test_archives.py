@@ -13,9 +13,11 @@ from kbx_tui.importing.import_formats import read_archive, read_documents, read_
 from kbx_tui.importing.imported_document import Imported, SourceFile
 
 
-def archive(*entries: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
+def archive(
+    *entries: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED
+) -> bytes:
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(data, "w", method) as made:
         for name, content in entries:
             made.writestr(name, content)
     return data.getvalue()
@@ -46,12 +48,15 @@ def test_a_hostile_archive_is_refused(data: bytes, reason: str) -> None:
         read_archive("export.zip", data, [])
 
 
-def test_a_damaged_archive_is_refused_and_an_odd_one_read() -> None:
-    data = bytearray(archive(("a.md", b"words of a page " * 40)))
-    data[34] = 0xFF  # the first packed byte, behind 30 of the header and 4 of the name
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_an_archive_with_damaged_content_is_refused(method: int) -> None:
+    data = bytearray(archive(("a.md", b"words of a page " * 40), method=method))
+    data[34:40] = b"\xff" * 6  # the first packed bytes, behind 30 of the header and 4 of the name
     with pytest.raises(ConfigError, match="not a readable zip"):
         read_archive("export.zip", bytes(data), [])
 
+
+def test_odd_names_and_days_of_an_archive_are_read() -> None:
     data = bytearray(archive(("./notes//a.md", b"x")))
     directory = data.index(b"PK\x01\x02")
     data[directory + 14 : directory + 16] = b"\0\0"

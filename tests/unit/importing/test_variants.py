@@ -747,6 +747,7 @@ CLAUDE = {
         ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\nitem1.X-ABLABEL:{LABEL}\nEND:VCARD\n"),
         ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\n{QUOTED}\nEND:VCARD\n"),
         ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\n{MANY_NAMES}END:VCARD\n"),
+        ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\nNOTE{'A;B=c,.' * 5_000}\nEND:VCARD\n"),
         ("c.vcf", f"BEGIN:VCARD\nFN:Bo Lee\n{PUNYCODE}\nEND:VCARD\n"),
         ("t.txt", f"2026-03-17{' ' * 60_000}x\n\nRosa Diaz  0:04\nWe sail.\n"),
         (PAGE, "# T\n" + "\n" * 200_000 + "x\n"),
@@ -759,6 +760,7 @@ CLAUDE = {
         "label",
         "quoted",
         "names",
+        "parameters",
         "encoding",
         "length",
         "blank",
@@ -777,3 +779,13 @@ def test_a_file_made_to_take_long_is_read_in_seconds(name: str, text: str) -> No
     assert sum(len(page.body) for page in found.documents if isinstance(page, ImportedDocument)) < (
         100_000_000
     )
+
+
+@pytest.mark.parametrize(
+    "times",
+    ["DTSTART:99991231T000000Z\nDURATION:P999999D", "DTSTART;VALUE=DATE:00010101\nDTEND:00010101"],
+)
+def test_an_event_that_ends_when_no_calendar_does_is_named(times: str) -> None:
+    text = f"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Ball\n{times}\nEND:VEVENT\nEND:VCALENDAR\n"
+    (problem,) = imported("c.ics", text).problems
+    assert problem.reason == "Ball cannot be read: date value out of range"

@@ -226,8 +226,10 @@ class VerifiedFiles:
         if self._is_kept or os.path.realpath(self._folder) in _UNWRITTEN:
             return
         self._is_kept = True
-        states = dict(self._states)  # copied in one step: another thread may be adding to it
-        present = {name: state for name, state in states.items() if (self._folder / name).exists()}
+        present = dict(self._states)  # copied in one step: another thread may be adding to it
+        for name in [name for name in present if not os.path.exists(f"{self._folder}/{name}")]:
+            del present[name]
+            self._states.pop(name, None)
         with suppress(OSError):
             replace_file(self._folder / VERIFIED, json.dumps(present).encode())
 

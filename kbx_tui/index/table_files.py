@@ -39,7 +39,7 @@ def require_sound_table(table: Path, index_id: str) -> None:
     _require_files_and_folders(table)
     for manifest in table.rglob("*.manifest"):
         try:
-            fault = _fault_of(manifest, state_of(manifest), index_id)
+            fault = _fault_of(os.fspath(manifest), state_of(manifest), index_id)
         except (OSError, ValueError, IndexError, struct.error) as error:
             fault = f"cannot be read ({error})"
         if fault:
@@ -47,8 +47,8 @@ def require_sound_table(table: Path, index_id: str) -> None:
 
 
 @lru_cache(4096)  # a run that adds a version to a table checks all of them
-def _fault_of(manifest: Path, state: FileState, index_id: str) -> str:
-    fields = [*_fields(_message(read_regular_file(manifest)))]
+def _fault_of(manifest: str, state: FileState, index_id: str) -> str:
+    fields = [*_fields(_message(read_regular_file(Path(manifest))))]
     if any(number == BASE_PATHS for number, _ in fields):
         return "names files outside its table"
     metadata = [dict(_fields(pair)) for field, pair in fields if field == SCHEMA_METADATA]

@@ -150,7 +150,7 @@ PROFILE_LENGTH = 2000
 
 def field_values(record: Any) -> dict[str, Any]:
     """Return the fields of a record by name; this is its row if no column needs converting."""
-    return {name: getattr(record, name) for name in _columns(record)}
+    return {name: getattr(record, name) for name in _columns(type(record))}
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:

@@ -227,7 +227,7 @@ class VerifiedFiles:
             return
         self._is_kept = True
         present = dict(self._states)  # copied in one step: another thread may be adding to it
-        for name in [name for name in present if not os.path.exists(f"{self._folder}/{name}")]:
+        for name in [name for name in present if not (self._folder / name).exists()]:
             del present[name]
             self._states.pop(name, None)
         with suppress(OSError):

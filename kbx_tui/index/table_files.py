@@ -36,19 +36,30 @@ _REBUILDS = "the next index run rebuilds it"
 def require_sound_table(table: Path, index_id: str) -> None:
     """Raise IndexDamaged for a table that LanceDB must not open. `index_id` may be empty."""
     _require_plain(table)
-    _require_files_and_folders(table)
-    for manifest in table.rglob("*.manifest"):
+    sound, found = _known_to_be_sound(table, index_id), set[FileState]()
+    for manifest in _manifests(table):
         try:
-            fault = _fault_of(os.fspath(manifest), state_of(manifest), index_id)
+            state = state_of(manifest)
+            fault = "" if state in sound else _fault_of(manifest, index_id)
+        except FileNotFoundError:  # another process compacted the table meanwhile
+            continue
         except (OSError, ValueError, IndexError, struct.error) as error:
             fault = f"cannot be read ({error})"
         if fault:
             raise IndexDamaged(f"{manifest} {fault}; {_REBUILDS}")
+        found.add(state)
+    sound &= found
+    sound |= found
 
 
-@lru_cache(4096)  # a run that adds a version to a table checks all of them
-def _fault_of(manifest: str, state: FileState, index_id: str) -> str:
-    fields = [*_fields(_message(read_regular_file(Path(manifest))))]
+@lru_cache(64)
+def _known_to_be_sound(table: Path, index_id: str) -> set[FileState]:
+    """The manifests of a table as they were last checked: a run that adds one checks all."""
+    return set()
+
+
+def _fault_of(manifest: Path, index_id: str) -> str:
+    fields = [*_fields(_message(read_regular_file(manifest)))]
     if any(number == BASE_PATHS for number, _ in fields):
         return "names files outside its table"
     metadata = [dict(_fields(pair)) for field, pair in fields if field == SCHEMA_METADATA]
@@ -56,12 +67,16 @@ def _fault_of(manifest: str, state: FileState, index_id: str) -> str:
     return "" if is_own else "belongs to another index"
 
 
-def _require_files_and_folders(folder: Path) -> None:
+def _manifests(folder: Path) -> Iterator[Path]:
+    """Yield the manifests below a folder. Raises IndexDamaged for links, pipes and the like."""
     with suppress(OSError), os.scandir(folder) as entries:  # LanceDB reports it better
         for entry in entries:
-            _require_plain(Path(entry.path))
+            path = Path(entry.path)
+            _require_plain(path)
             if entry.is_dir(follow_symlinks=False):
-                _require_files_and_folders(Path(entry.path))
+                yield from _manifests(path)
+            elif path.suffix == ".manifest":
+                yield path
 
 
 def _require_plain(path: Path) -> None:

@@ -226,12 +226,10 @@ class VerifiedFiles:
         if self._is_kept or os.path.realpath(self._folder) in _UNWRITTEN:
             return
         self._is_kept = True
-        present = dict(self._states)  # copied in one step: another thread may be adding to it
-        for name in [name for name in present if not (self._folder / name).exists()]:
-            del present[name]
-            self._states.pop(name, None)
+        states = dict(self._states)  # copied in one step: another thread may be adding to it
+        self._states = {k: v for k, v in states.items() if (self._folder / k).exists()}
         with suppress(OSError):
-            replace_file(self._folder / VERIFIED, json.dumps(present).encode())
+            replace_file(self._folder / VERIFIED, json.dumps(dict(self._states)).encode())
 
 
 def leave_unwritten(folder: str) -> None:

@@ -14,7 +14,6 @@ import os
 import stat
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,7 +34,6 @@ _REBUILDS = "the next index run rebuilds it"
 
 def require_sound_table(table: Path, index_id: str) -> None:
     """Raise IndexDamaged for a table that LanceDB must not open. `index_id` may be empty."""
-    _require_plain(table)
     sound, found = _known_to_be_sound(table, index_id), set[FileState]()
     for manifest in _manifests(table):
         try:
@@ -67,25 +65,20 @@ def _fault_of(manifest: Path, index_id: str) -> str:
     return "" if is_own else "belongs to another index"
 
 
-def _manifests(folder: Path) -> Iterator[Path]:
-    """Yield the manifests below a folder. Raises IndexDamaged for links, pipes and the like."""
-    with suppress(OSError), os.scandir(folder) as entries:  # LanceDB reports it better
-        for entry in entries:
-            path = Path(entry.path)
-            _require_plain(path)
-            if entry.is_dir(follow_symlinks=False):
-                yield from _manifests(path)
-            elif path.suffix == ".manifest":
-                yield path
-
-
-def _require_plain(path: Path) -> None:
-    with suppress(FileNotFoundError):  # replaced meanwhile
-        try:
-            if not stat.S_ISDIR(path.lstat().st_mode):
-                check_regular_file(path, limit=None)
-        except UnusableFile as error:
-            raise IndexDamaged(f"{path} is not opened: {error.strerror}; {_REBUILDS}") from error
+def _manifests(path: Path) -> Iterator[Path]:
+    """Yield the manifests at a path and below. Raises IndexDamaged for links, pipes and so on."""
+    try:
+        if stat.S_ISDIR(path.lstat().st_mode):
+            for name in os.listdir(path):  # noqa: PTH208 - faster
+                yield from _manifests(path / name)
+            return
+        check_regular_file(path, limit=None)
+    except UnusableFile as error:
+        raise IndexDamaged(f"{path} is not opened: {error.strerror}; {_REBUILDS}") from error
+    except OSError:  # replaced meanwhile, or LanceDB reports it better
+        return
+    if path.suffix == ".manifest":
+        yield path
 
 
 def _message(data: bytes) -> bytes:

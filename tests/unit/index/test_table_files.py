@@ -57,7 +57,7 @@ def test_tables_of_ours_are_sound_after_every_kind_of_write(store: Store, table:
     check(store, table)
 
 
-def test_a_manifest_that_another_process_deletes_meanwhile_is_no_damage(
+def test_a_manifest_may_be_deleted_by_another_process_meanwhile(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def state_before_it_goes(manifest: Path) -> FileState:

@@ -59,26 +59,31 @@ def allow_connections() -> None:
 
 
 def limit_heaps() -> None:
-    """Let glibc have a heap per core, not eight, in a process that is to run for hours.
+    """Keep glibc's heaps few and without gaps, in a process that is to run for hours.
 
-    Threads that come and go leave blocks in each, and a heap keeps every page that holds one.
-    A number that the user has set is kept.
+    Threads that come and go leave blocks in each heap, and a heap keeps every page that holds one.
+    So there is a heap per core, and large blocks stay outside: once it has freed one, glibc would
+    put such blocks in a heap from then on. Numbers that the user has set are kept.
     """
-    if "MALLOC_ARENA_MAX" in os.environ:
-        return
     import ctypes
 
+    arenas, large = (-8, max(2, usable_cores())), (-3, 1 << 20)  # options as in malloc.h
     with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).mallopt(-8, max(2, usable_cores()))  # M_ARENA_MAX in malloc.h
+        set_option = ctypes.CDLL(None).mallopt
+        for name, value in (("MALLOC_ARENA_MAX", arenas), ("MALLOC_MMAP_THRESHOLD_", large)):
+            if name not in os.environ:
+                set_option(*value)
 
 
 def release_memory() -> None:
-    """Give the memory of freed blocks back to the system, where the C library can: glibc.
+    """Give freed memory back to the system; Arrow and glibc would keep what reading allocated.
 
     An index that was replaced leaves gaps that are too small for the next one.
     """
     import ctypes
 
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 

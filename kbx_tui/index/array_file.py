@@ -196,12 +196,12 @@ def state_of(file: Path | str | int) -> FileState:
 class VerifiedFiles:
     """The states in which an index folder's files matched their digests. Not thread-safe."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path | str) -> None:
+        self._folder = Path(folder)
         self._states: dict[str, list[int]] = {}
         self._is_kept = True
         with suppress(OSError, ValueError):
-            data = read_regular_file(folder / VERIFIED)
+            data = read_regular_file(self._folder / VERIFIED)
             self._states = decode_json(data, dict[str, list[int]])
 
     def holds(self, name: str, state: FileState, digest: int) -> bool:
@@ -227,15 +227,13 @@ class VerifiedFiles:
             return
         self._is_kept = True
         states = dict(self._states)  # copied in one step: another thread may be adding to it
-        present = {name: state for name, state in states.items() if (self._folder / name).exists()}
+        self._states = {k: v for k, v in states.items() if (self._folder / k).exists()}
         with suppress(OSError):
-            replace_file(self._folder / VERIFIED, json.dumps(present).encode())
+            replace_file(self._folder / VERIFIED, json.dumps(dict(self._states)).encode())
 
 
 def leave_unwritten(folder: str) -> None:
     _UNWRITTEN.add(os.path.realpath(folder))
 
 
-@lru_cache(maxsize=8)
-def verified_files(folder: str) -> VerifiedFiles:
-    return VerifiedFiles(Path(folder))
+verified_files = lru_cache(maxsize=8)(VerifiedFiles)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kbx_tui.index import tables
 from kbx_tui.index.arrays import Flags, Ints, Rows, Scores, Starts, Versions
 from kbx_tui.index.derived_files import StateFile, is_few
-from kbx_tui.index.store import Store, batched_clauses, quoted, release_memory
+from kbx_tui.index.store import Store, batched_clauses, quoted
 from kbx_tui.index.stored_names import NAMES, StoredNames, make_names
 from kbx_tui.index.stored_records import (
     COLUMNS,
@@ -46,6 +46,7 @@ from kbx_tui.index.text_columns import (
 )
 from kbx_tui.index.versions import are_among, places_of, stored_versions, table_state
 from kbx_tui.knowledge.records import Entity, LinkKind
+from kbx_tui.system import release_memory
 
 LINK_KINDS: tuple[LinkKind, ...] = (
     "own_page", "attendee", "frontmatter", "title", "wikilink", "mention", "member"

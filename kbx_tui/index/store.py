@@ -7,13 +7,11 @@ IndexFault here.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import json
 import os
 import re
 import stat
-import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -531,11 +529,3 @@ def _number(error: BaseException) -> int | None:
         return error.errno
     number = _OS_ERROR.search(str(error))
     return int(number[1]) if number else None
-
-
-def release_memory() -> None:
-    """Return freed memory to the system; Arrow and glibc would keep what reading allocated."""
-    if (pa := sys.modules.get("pyarrow")) is not None:
-        pa.default_memory_pool().release_unused()
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)

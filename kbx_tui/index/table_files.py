@@ -14,7 +14,6 @@ import os
 import stat
 import struct
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,19 +34,29 @@ _REBUILDS = "the next index run rebuilds it"
 
 def require_sound_table(table: Path, index_id: str) -> None:
     """Raise IndexDamaged for a table that LanceDB must not open. `index_id` may be empty."""
-    _require_plain(table)
-    _require_files_and_folders(table)
-    for manifest in table.rglob("*.manifest"):
+    sound, found = _known_to_be_sound(table, index_id), set[FileState]()
+    for manifest in _manifests(table):
         try:
-            fault = _fault_of(manifest, state_of(manifest), index_id)
+            state = state_of(manifest)
+            fault = "" if state in sound else _fault_of(manifest, index_id)
+        except FileNotFoundError:  # another process compacted the table meanwhile
+            continue
         except (OSError, ValueError, IndexError, struct.error) as error:
             fault = f"cannot be read ({error})"
         if fault:
             raise IndexDamaged(f"{manifest} {fault}; {_REBUILDS}")
+        found.add(state)
+    sound &= found
+    sound |= found
 
 
-@lru_cache(4096)  # a run that adds a version to a table checks all of them
-def _fault_of(manifest: Path, state: FileState, index_id: str) -> str:
+@lru_cache(64)
+def _known_to_be_sound(table: Path, index_id: str) -> set[FileState]:
+    """The manifests of a table as they were last checked: a run that adds one checks all."""
+    return set()
+
+
+def _fault_of(manifest: Path, index_id: str) -> str:
     fields = [*_fields(_message(read_regular_file(manifest)))]
     if any(number == BASE_PATHS for number, _ in fields):
         return "names files outside its table"
@@ -56,21 +65,20 @@ def _fault_of(manifest: Path, state: FileState, index_id: str) -> str:
     return "" if is_own else "belongs to another index"
 
 
-def _require_files_and_folders(folder: Path) -> None:
-    with suppress(OSError), os.scandir(folder) as entries:  # LanceDB reports it better
-        for entry in entries:
-            _require_plain(Path(entry.path))
-            if entry.is_dir(follow_symlinks=False):
-                _require_files_and_folders(Path(entry.path))
-
-
-def _require_plain(path: Path) -> None:
-    with suppress(FileNotFoundError):  # replaced meanwhile
-        try:
-            if not stat.S_ISDIR(path.lstat().st_mode):
-                check_regular_file(path, limit=None)
-        except UnusableFile as error:
-            raise IndexDamaged(f"{path} is not opened: {error.strerror}; {_REBUILDS}") from error
+def _manifests(path: Path) -> Iterator[Path]:
+    """Yield the manifests at a path and below. Raises IndexDamaged for links, pipes and so on."""
+    try:
+        if stat.S_ISDIR(path.lstat().st_mode):
+            for name in os.listdir(path):  # noqa: PTH208 - faster
+                yield from _manifests(path / name)
+            return
+        check_regular_file(path, limit=None)
+    except UnusableFile as error:
+        raise IndexDamaged(f"{path} is not opened: {error.strerror}; {_REBUILDS}") from error
+    except OSError:  # replaced meanwhile, or LanceDB reports it better
+        return
+    if path.suffix == ".manifest":
+        yield path
 
 
 def _message(data: bytes) -> bytes:

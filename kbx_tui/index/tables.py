@@ -113,12 +113,9 @@ def text_hash(text: str) -> str:
 Record = TypeVar("Record")
 
 
-@cache
-def _columns(record: type[Any]) -> list[str]:
-    return [field.name for field in fields(record)]
-
-
-DOCUMENT_COLUMNS, ENTITY_COLUMNS, FACT_COLUMNS = map(_columns, (Document, Entity, Fact))
+DOCUMENT_COLUMNS, ENTITY_COLUMNS, FACT_COLUMNS = (
+    [field.name for field in fields(record)] for record in (Document, Entity, Fact)
+)
 
 SEARCHED_COLUMNS = [
     *("title", "attendees", "references", "tags", "aliases", "frontmatter", "states_title", "body")
@@ -145,7 +142,7 @@ PROFILE_LENGTH = 2000
 
 def field_values(record: Any) -> dict[str, Any]:
     """Return the fields of a record by name; this is its row if no column needs converting."""
-    return {name: getattr(record, name) for name in _columns(record)}
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:

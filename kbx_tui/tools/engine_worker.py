@@ -47,8 +47,6 @@ More than a server admits, because the calls of a client that disconnects are no
 """
 IDLE_SECONDS = 0.5
 """Seconds without a call after which the engine counts as idle."""
-
-
 MAX_REQUESTS = 16
 
 

@@ -33,20 +33,30 @@ def test_threads_share_a_heap_per_core_or_what_the_user_has_set(
     assert 1 <= said.count("Arena ") <= int(chosen or max(2, usable_cores()))
 
 
-RELEASE = """
+GAPS = """
 import psutil
-from kbx_tui.system import release_memory
-blocks = [(bytes(8_000), bytes(600)) for _ in range(8_000)]
+from kbx_tui.system import limit_heaps, release_memory
+{first}
+b"x" * 20_000_000  # glibc would put blocks of that size in a heap from now on
+blocks = [(b"x" * {size}, bytes(600)) for _ in range(64_000_000 // {size})]
 kept = [small for _, small in blocks]  # so that what is freed lies between blocks in use
-del blocks
 before = psutil.Process().memory_info().rss
-release_memory()
+del blocks
+{then}
 print(before - psutil.Process().memory_info().rss)
 """
 
 
 @pytest.mark.slow  # another process
 @pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
-def test_freed_memory_between_blocks_in_use_goes_back_to_the_system() -> None:
-    run = subprocess.run([sys.executable, "-c", RELEASE], capture_output=True, check=True)
-    assert int(run.stdout) > 20_000_000
+@pytest.mark.parametrize(
+    ("size", "first", "then", "least"),
+    [(8_000, "", "release_memory()", 20_000_000), (2_000_000, "limit_heaps()", "", 60_000_000)],
+)
+def test_freed_memory_between_blocks_in_use_goes_back_to_the_system(
+    monkeypatch: pytest.MonkeyPatch, size: int, first: str, then: str, least: int
+) -> None:
+    monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
+    command = [sys.executable, "-c", GAPS.format(size=size, first=first, then=then)]
+    run = subprocess.run(command, capture_output=True, check=True)
+    assert int(run.stdout) > least

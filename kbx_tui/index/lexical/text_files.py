@@ -27,7 +27,7 @@ from kbx_tui.index.snapshot import (
     refresh_documents_files,
     refresh_entity_files,
 )
-from kbx_tui.index.store import Store, release_memory
+from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import (
     BODIES,
     BODY_COLUMNS,
@@ -40,6 +40,7 @@ from kbx_tui.index.stored_records import (
 from kbx_tui.index.tables import SEARCHED_COLUMNS, searched_text
 from kbx_tui.index.versions import NO_STATE, rows_of_versions, stored_versions
 from kbx_tui.knowledge.languages import ENGLISH
+from kbx_tui.system import release_memory
 
 Text = tuple[str, str]
 """The version of a document and its text."""

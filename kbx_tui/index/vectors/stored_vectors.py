@@ -19,16 +19,11 @@ from kbx_tui.errors import IndexFault
 from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Starts, Vector, Versions
 from kbx_tui.index.derived_files import DocumentFile, is_few
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.store import (
-    READ_ATTEMPTS,
-    Store,
-    batched_clauses,
-    is_missing_file,
-    release_memory,
-)
+from kbx_tui.index.store import READ_ATTEMPTS, Store, batched_clauses, is_missing_file
 from kbx_tui.index.tables import text_hash
 from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors
 from kbx_tui.index.versions import places_of, stored_versions
+from kbx_tui.system import release_memory
 
 CHUNK_COLUMNS = ["version", "ordinal", "text_hash", "line_start", "line_end"]
 VECTOR_COLUMNS = ["text_hash", "vector"]

@@ -19,7 +19,7 @@ from kbx_tui.errors import IndexFault
 from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Scores, Starts, Vector, Versions
 from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.snapshot import Snapshot, read_snapshot
-from kbx_tui.index.store import Store, release_memory
+from kbx_tui.index.store import Store
 from kbx_tui.index.vectors import vector_lists
 from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, products, products_of
 from kbx_tui.index.vectors.stored_vectors import (
@@ -32,6 +32,7 @@ from kbx_tui.index.vectors.stored_vectors import (
 )
 from kbx_tui.index.vectors.vector_lists import LISTS, VectorLists
 from kbx_tui.index.versions import are_among, have_same_versions, places_of, rows_of_versions
+from kbx_tui.system import release_memory
 
 SPARSE_SHARE = 1 / 8
 """Share of the documents between the first and the last in scope below which the codes of those in

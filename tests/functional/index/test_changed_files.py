@@ -1,5 +1,6 @@
 """Files that differ from the index are counted by content, and read only when that is needed."""
 
+import gc
 import os
 import time
 import unicodedata
@@ -15,6 +16,7 @@ from kbx_tui.cli.commands import index as index_command
 from kbx_tui.index import index_status
 from kbx_tui.index.build import file_changes
 from kbx_tui.index.build.file_changes import FILE, FileHashes
+from kbx_tui.knowledge.records import Document
 from kbx_tui.knowledge.vault import read_page
 from tests.command_line import CommandLine
 from tests.functional.vaults import tree_digest, write_vault
@@ -63,6 +65,16 @@ def test_only_touched_files_are_read_and_changed_ones_told(
     assert read == ["3.md"]
     assert base.count_newer_files() == 0
     assert read == ["3.md"]
+
+
+def test_no_page_that_was_indexed_is_kept_in_memory(base: KnowledgeBase) -> None:
+    def kept_after(text: str) -> int:
+        page(base, 3).write_text(f"# Note\n\n{text}\n", encoding="utf-8")
+        base.index(fast=True, only={"memory/3.md"})
+        gc.collect()
+        return sum(type(each) is Document for each in gc.get_objects())
+
+    assert kept_after("one") == kept_after("two") < FILES
 
 
 def test_one_stat_per_file(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbx_tui.index.array_file import ArrayWriter, map_arrays
+from kbx_tui.index.array_file import ArrayWriter, VerifiedFiles, map_arrays
 
 TAG = "kbx arrays 1"
 
@@ -92,3 +92,12 @@ def test_a_small_file_may_be_cut_off_while_it_is_read(file: Path) -> None:
         os.truncate(file, 0)
         os._exit(arrays["first"].tolist() != list(range(100_000)))
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_file_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+    verified, long_ago = VerifiedFiles(tmp_path), (1, 2, 3, 0)
+    for name in ("new", "old"):
+        verified.add(name, long_ago, digest=7)
+    (tmp_path / "new").touch()
+    verified.keep()
+    assert verified.digests().keys() == {"new"}

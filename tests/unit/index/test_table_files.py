@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 from kbx_tui.errors import IndexDamaged
+from kbx_tui.index import table_files
+from kbx_tui.index.array_file import FileState, state_of
 from kbx_tui.index.ownership import index_id
 from kbx_tui.index.store import Store
 from kbx_tui.index.table_files import require_sound_table
@@ -53,6 +55,19 @@ def test_tables_of_ours_are_sound_after_every_kind_of_write(store: Store, table:
         check(store, table)
     store.optimize(table)
     check(store, table)
+
+
+def test_a_manifest_may_be_deleted_by_another_process_meanwhile(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def state_before_it_goes(manifest: Path) -> FileState:
+        state = state_of(manifest)
+        manifest.unlink()
+        return state
+
+    monkeypatch.setattr(table_files, "state_of", state_before_it_goes)
+    check(store, "facts")
+    assert not manifests_of(store, "facts")
 
 
 @pytest.mark.parametrize("is_newest", [True, False])

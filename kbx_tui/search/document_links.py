@@ -387,17 +387,28 @@ class MentionSearch:
     def _forms(self) -> re.Pattern[str]:
         return re.compile("|".join(map(_form, self._names)))
 
+    @cached_property
+    def _first_look(self) -> re.Pattern[str]:
+        words = (map(re.escape, _lower(name).split()) for name in self._names)
+        return re.compile("|".join(map(r"[ \t]+".join, words)))
+
     def terms(self, language: str) -> list[list[str]]:
         """Return the search terms of each name: a text in `language` with the name has all."""
         words = (words_in(name) for name in self._names)
         return [[term for word in each if (term := term_of(word, language))] for each in words]
 
     def find(self, body: str) -> Iterator[tuple[int, int]]:
-        if not (self._names and self._forms.search(body)):
+        if not self._names or not self._may_hold_name(body):
             return  # spares finding code, which is far slower
         for match in self._pattern.finditer(blank_code(body)):
             if match["name"] and "\n" not in match["name"]:
                 yield match.span("name")
+
+    def _may_hold_name(self, body: str) -> bool:
+        """Return whether a body holds a name, perhaps within a word or in code."""
+        if all(map(str.isascii, self._names)):
+            return self._first_look.search(_lower(body)) is not None
+        return self._forms.search(body) is not None
 
 
 def _form(name: str) -> str:
@@ -406,6 +417,11 @@ def _form(name: str) -> str:
     before = "" if _SPACELESS.match(name[0]) else r"(?<![\w@])"
     after = "" if _SPACELESS.match(name[-1]) else r"(?!\w)"
     return before + (words if is_ambiguous(name_key(name)) else f"(?i:{words})") + after
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, with the letters that `re` matches with `i` and `s` replaced."""
+    return text.lower().replace("i\u0307", "i").replace("\u0131", "i").replace("\u017f", "s")
 
 
 MOST = 3

@@ -55,12 +55,18 @@ TYPO_WEIGHT = 0.9
 Span = tuple[int, int]
 
 _OF_PAGE = re.compile(
-    r"(?:and\s*,\s*)?(?:what\s+(?:do|does)\s+(?:the\s+)?(?:want|prefer|need|like)|where\s+is|"
-    r"(?:when\s+)?(?:is|will)\s+(?:(?:s?he|they)\s+)?(?:be\s+)?(?:away|back|off|on\s+leave|out))",
-    re.IGNORECASE,
+    r"""
+    (?:and\s*,\s*)?
+    (?: what\s+(?:do|does)\s+(?:the\s+)?(?:want|prefer|need|like)
+    | (?:what(?:\s+i|['’])s\s+)? doing
+    | where(?:\s+i|['’])s(?:\s+the)?
+    | (?:when\s+)?(?:is|will)\s+(?:(?:s?he|they|the)\s+)?(?:be\s+)?
+      (?:away|back|off|on\s+(?:leave|holiday|vacation)|out) )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-"""Matches a query for what someone wants or where they are, without the name, which their own page
-says. What they wanted, a meeting says."""
+"""Matches a query for what someone wants or does, or where they are, without the name, which their
+own page says. What they wanted, a meeting says."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 

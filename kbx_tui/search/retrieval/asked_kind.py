@@ -16,12 +16,13 @@ still found.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 
 import numpy as np
 
+from kbx_tui.index.lexical.terms import term_of
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.index.text_columns import CodedColumn
@@ -46,7 +47,12 @@ _MEETING, _DECISION = (
     re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])") for words in (_MEETINGS, "decisions?")
 )
 _ATTENDED = re.compile(
-    rf"\bwho (?:else )?(?:attend|(?:is|was|were) (?:also )?(?:at|in) (?:.+ )?(?:{_MEETINGS}))", re.I
+    rf"""
+    \bwho\ (?:else\ )? (?: attend(?:ed|s|ing)?\b (?!\ to\b)
+    | (?:is|was|were)\ (?:also\ )? (?: at | in\ (?:an?|the|this|that|our|last) )[ ]
+      (?:(?!of\b|with\b)[\w-]+\ ){{0,3}} (?:{_MEETINGS}) )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 """Matches `who attended` and `who was at the kick-off`: what tells is the page of the meeting."""
 SEVERAL = 2
@@ -82,6 +88,20 @@ class DocumentKinds:
         if np.count_nonzero(meetings) < SOME:
             return np.zeros_like(meetings)
         return meetings | np.array([_DECISION.search(name) is not None for name in names], np.bool_)
+
+    @cached_property
+    def _names(self) -> CodedColumn:
+        """The types and folders of each document, one in each line, folded."""
+        held = zip(self._base.paths, self._base.properties, strict=True)
+        return CodedColumn.of(
+            fold("\n".join((*path.split("/")[:-1], *_types_in(properties))))
+            for path, properties in held
+        )
+
+    def called(self, words: Iterable[str]) -> Flags:
+        """Return the documents whose type or folders folded words are."""
+        wanted = set(map(term_of, words))
+        return self._names.flags(lambda names: wanted <= set(map(term_of, names.split("\n"))))
 
     def listed_for(self, query: str) -> Flags | None:
         """Return the documents that a query for nothing else but the newest or a time is for.
@@ -124,6 +144,10 @@ class DocumentKinds:
         ages[~dated] = ages[dated].mean() if dated.any() else 0.0
         share: Scores = ages / max(float(ages.max(initial=0.0)), 1.0)
         return share
+
+
+def _types_in(properties: Iterable[str]) -> Iterator[str]:
+    return (each[5:] for each in properties if each.startswith("type="))
 
 
 def _day_number(day: str) -> int:

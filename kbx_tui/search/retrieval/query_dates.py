@@ -93,7 +93,7 @@ class QueryDates:
         if not periods:
             kind, of_kind = _newest_asked_for(query), tuple[int, ...]()
             if kind and not spans_of_names(query):
-                of_kind = tuple(_rows_of_kind(kind, generation.snapshot))
+                of_kind = tuple(_rows_of_kind(kind, generation))
             if not of_kind and (kind != [] or generation.document_dates.first_year is None):
                 return cls(query, filters)
             return cls("", filters, is_for_newest=True, of_kind=of_kind)
@@ -119,7 +119,7 @@ class QueryDates:
         said = (flags[generation.words.rows_with_phrase(word)].any() for word in words)
         if not flags.any() or any(said):
             return self
-        of_kind = tuple(row for row in _rows_of_kind(words, generation.snapshot) if flags[row])
+        of_kind = tuple(row for row in _rows_of_kind(words, generation) if flags[row])
         if not (of_kind or KINDS_OF_TEXT.issuperset(words)):
             return self
         time = join_limited([read.period.words for read in self.read], " or ")
@@ -183,14 +183,10 @@ def _searched(dated: DatedQuery, named: NamedQuery) -> str:
     return dated.text if may_be_written else ""
 
 
-def _rows_of_kind(words: Sequence[str], snapshot: Snapshot) -> Iterator[int]:
+def _rows_of_kind(words: Sequence[str], generation: IndexGeneration) -> Iterator[int]:
     """Yield the dated documents whose type or folders folded words are."""
-    wanted = set(map(term_of, words))
-    for row, day in enumerate(snapshot.dates):
-        types = (each[5:] for each in snapshot.properties[row] if each.startswith("type="))
-        names = filter(None, (*types, *snapshot.paths[row].split("/")[:-1]))
-        if day and wanted <= {term_of(fold(name)) for name in names}:
-            yield row
+    rows = np.flatnonzero(generation.document_kinds.called(words)).tolist()
+    return (row for row in rows if generation.snapshot.dates[row])
 
 
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")

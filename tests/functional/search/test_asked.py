@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.search.retrieval.asked_kind import asks_for_people
 from tests.functional.vaults import index_vault
 
 FILES = {
@@ -68,11 +69,23 @@ def test_a_text_without_the_preposition_counts(kb: KnowledgeBase, query: str, pa
         ("who else was at the all hands?", "meetings/2026-03-02.md"),
         ("what did the bell ringer say", "meetings/2026-03-23.md"),  # who says nothing of bells
         ("where is Cleo", "people/cleo-hart.md"),
+        ("where's the bell ringer", "people/ada-lund.md"),
+        ("is the bell ringer away?", "people/ada-lund.md"),
+        ("what is the bell ringer doing", "people/ada-lund.md"),
         ("and Cleo Hart, when is she back?", "people/cleo-hart.md"),
     ],
 )
 def test_the_page_that_was_asked_for_comes_first(kb: KnowledgeBase, query: str, path: str) -> None:
     assert kb.search(query).results[0].path == path
+
+
+def test_a_meeting_is_asked_for_by_who_was_there_not_by_who_has_to_do_with_it(
+    kb: KnowledgeBase,
+) -> None:
+    for query in ("who was in the last bench meeting", "who attended bench?"):
+        assert kb.search(query).results[0].path.startswith("meetings/"), query
+    for query in ("who is in charge of the bench meeting", "who attends to the beam"):
+        assert asks_for_people(query), query
 
 
 def test_a_role_alone_finds_who_has_it(kb: KnowledgeBase) -> None:

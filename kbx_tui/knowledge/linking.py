@@ -83,8 +83,7 @@ class Linker:
 
     def _count_explicit(self, document: Document, counts: Counts) -> None:
         for attendee in document.attendees:
-            for index in self._resolver.by_attendee(attendee):
-                counts[index, "attendee"] = 1
+            _count(counts, self._resolver.by_attendee(attendee), "attendee")
         references = map(self._resolver.by_reference, document.references)
         tags = (self._tagged(tag, document) for tag in tags_of(document.frontmatter))
         for resolved in chain(references, tags):
@@ -93,11 +92,11 @@ class Linker:
             above = map(str.casefold, tag_and_above(tag))
             named = [self._tags[name] for name in above if name in self._tags]
             _count(counts, named, "frontmatter")
-        for target in document.links:
+        for target, times in Counter(document.links).items():
             page, _ = split_target(target)
-            _count(counts, self._linked_to(page, document.path), "wikilink")
+            _count(counts, self._linked_to(page, document.path), "wikilink", times)
 
-    def _tagged(self, tag: str, document: Document) -> Iterable[int]:
+    def _tagged(self, tag: str, document: Document) -> Collection[int]:
         """Resolve a tag; in a meeting it may be a first name, as kbx tags those of attendees."""
         meant = self._resolver.by_tag(tag)
         if meant or document.kind != "meeting":
@@ -122,18 +121,22 @@ class Linker:
         in_title = self._text_finder.find(NormalizedText(document.title))
         for key in title_keys(document.title):
             in_title += self._title_finder.find(NormalizedText(key))
-        mentions: list[tuple[LinkKind, Mention]] = [("mention", mention) for mention in in_body]
-        mentions += [("title", mention) for mention in in_title]
+        of_name: dict[tuple[LinkKind, int], list[Mention]] = defaultdict(list)
+        for mention in in_body:
+            of_name["mention", id(mention.variants)].append(mention)
+        for mention in in_title:
+            of_name["title", id(mention.variants)].append(mention)
         ambiguous = []
-        for kind, mention in mentions:
-            resolved = self._disambiguator.resolve(mention)
+        for (kind, _), mentions in of_name.items():
+            resolved = self._disambiguator.resolve(mentions[0])
             if resolved is None:
-                ambiguous.append((kind, mention))
+                ambiguous.append((kind, mentions))
             else:
-                _count(counts, resolved, kind)
+                _count(counts, resolved, kind, len(mentions))
         present = {index for index, _ in counts}
-        for kind, mention in ambiguous:
-            _count(counts, self._disambiguator.resolve_in_context(mention, present), kind)
+        for kind, mentions in ambiguous:
+            resolved = self._disambiguator.resolve_in_context(mentions[0], present)
+            _count(counts, resolved, kind, len(mentions))
         present = {index for index, _ in counts}
         for index, first_name in self._disambiguator.unique_first_names(present):
             if count := count_word(body, first_name, in_body):
@@ -162,9 +165,15 @@ class Linker:
                     counts[team, "member"] += 1
 
 
-def _count(counts: Counts, indices: Iterable[int], kind: LinkKind) -> None:
-    for index in indices:
-        counts[index, kind] = 1 if kind == "title" else counts[index, kind] + 1
+MOST_MEANT = 1_000
+"""Entities of one name above which it says nothing, or first names that are looked for in a text.
+"""
+
+
+def _count(counts: Counts, indices: Collection[int], kind: LinkKind, times: int = 1) -> None:
+    for index in indices if len(indices) <= MOST_MEANT else ():
+        once = kind in ("attendee", "title")
+        counts[index, kind] = 1 if once else counts[index, kind] + times
 
 
 def _teams_by_member(entities: Sequence[Entity]) -> Mapping[int, list[int]]:
@@ -223,16 +232,19 @@ class MentionFinder:
             return []
         folded = text.folded
         mentions = []
+        matching: dict[str, tuple[NameVariant, ...]] = {}
         for last, (length, variants) in self._automaton.iter(folded):
             start, end = last + 1 - length, last + 1
             if is_word_edge(folded, start, end):
                 written = text.plain[start:end]
-                if matching := tuple(
-                    variant
-                    for variant in variants
-                    if not variant.case_sensitive or variant.spelling == written
-                ):
-                    mentions.append(Mention(start, end, matching))
+                if written not in matching:
+                    matching[written] = tuple(
+                        variant
+                        for variant in variants
+                        if not variant.case_sensitive or variant.spelling == written
+                    )
+                if matching[written]:
+                    mentions.append(Mention(start, end, matching[written]))
         return list(_without_overlap(mentions))
 
 
@@ -342,9 +354,10 @@ class Disambiguator:
         return _named(mention)
 
     def unique_first_names(self, present: Collection[int]) -> Iterator[tuple[int, str]]:
-        for index in sorted(present):
-            first = self._first_names.get(index)
-            if first and len(self._by_first_name[fold(first)].intersection(present)) == 1:
+        first_names = {i: self._first_names[i] for i in sorted(present) if i in self._first_names}
+        shared = Counter(map(fold, first_names.values()))
+        for index, first in first_names.items() if len(first_names) <= MOST_MEANT else ():
+            if shared[fold(first)] == 1:
                 yield index, first
 
     def with_first_name(self, name: str) -> Collection[int]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any
 
@@ -246,8 +246,8 @@ class Topics:
         self, rules: TopicRules, known: Sequence[Entity]
     ) -> Iterator[tuple[str, str, str, Sequence[str]]]:
         kinds: dict[str, str] = {}
-        for name in rules.properties:
-            kind = "person" if fold(name) in PEOPLE_PROPERTIES else singular(fold(name))
+        for name in dict.fromkeys(map(fold, rules.properties)):
+            kind = "person" if name in PEOPLE_PROPERTIES else singular(name)
             for target, path in self._linked_by(name).items():
                 if path:
                     kinds.setdefault(path, kind)
@@ -258,12 +258,18 @@ class Topics:
                 kinds.setdefault(path, "person")
             else:
                 yield name, "person", "", ()
-        for folder in rules.folders:
-            place = folder.strip("/").casefold().removeprefix(f"{MEMORY}/")
-            last = _last_folder(place)
-            for note in self._notes:
-                if note.path.casefold().removeprefix(f"{MEMORY}/").startswith(f"{place}/"):
-                    kinds.setdefault(note.path, TOPIC_FOLDERS.get(last, singular(last)))
+        places = {
+            f"{folder.strip('/').casefold().removeprefix(f'{MEMORY}/')}/": order
+            for order, folder in reversed([*enumerate(rules.folders)])
+        }
+        for note in self._notes if places else ():
+            *above, _ = note.path.casefold().removeprefix(f"{MEMORY}/").split("/")
+            within = [
+                place for place in accumulate(f"{each}/" for each in above) if place in places
+            ]
+            if within:
+                last = _last_folder(min(within, key=places.__getitem__).rstrip("/"))
+                kinds.setdefault(note.path, TOPIC_FOLDERS.get(last, singular(last)))
         for note in self._notes:
             if rules.maps and _is_map(note):
                 kinds.setdefault(note.path, "map")
@@ -329,14 +335,21 @@ class Topics:
 
     def _linked_by(self, name: str) -> dict[str, str]:
         targets: dict[str, str] = {}
+        for value, path in self._values.get(fold(name), ()):
+            for link in property_link_targets(value):
+                page = split_target(link)[0]
+                if page:
+                    targets.setdefault(stem_of(f"{page}.md"), self._find(page, path))
+        return targets
+
+    @cached_property
+    def _values(self) -> dict[str, list[tuple[object, str]]]:
+        """The values of properties by folded name, each with the path of its note."""
+        values: dict[str, list[tuple[object, str]]] = {}
         for note in self._notes:
             for key, value in note.properties.items():
-                if fold(key) == fold(name):
-                    for link in property_link_targets(value):
-                        page = split_target(link)[0]
-                        if page:
-                            targets.setdefault(stem_of(f"{page}.md"), self._find(page, note.path))
-        return targets
+                values.setdefault(fold(key), []).append((value, note.path))
+        return values
 
     def _find(self, page: str, source: str) -> str:
         return self._files.find(page, source) or self._named.get(name_key(page), "")

@@ -18,6 +18,7 @@ from kbx_tui.knowledge.entity_names import NameUseCounter
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Attendee, Document
+from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.search.link_graph import part_line
 
 
@@ -62,6 +63,22 @@ def find_parts(count: int) -> None:
     assert [part_line(body, 1, f"h{number}") for number in range(count)] == [*range(1, count + 1)]
 
 
+def select_topics(count: int) -> None:
+    properties = {f"k{number}": f"[[Ann {number}]]" for number in range(10)}
+    notes = [
+        NoteOutline(f"a/b/n{n}.md", f"N {n}", "note", (), (), (), properties) for n in range(400)
+    ]
+    names = tuple(f"k{number}" for number in reversed(range(count)))
+    rules = TopicRules(properties=names, folders=(*names, "a", "a/b"))
+    assert {each.type for each in Topics(notes).entities(rules, ())} == {"a", *names[-10:]}
+
+
+TEAMS = (
+    "# C\n\n## Teams (from Linear)\n\n"
+    + "".join(f"- **Team {number}** (OPS)\n" for number in range(4_000))
+    + "\n## Notes\n\n"
+    + "OPS [[OPS]] " * 20_000
+)
 SPACES = " " * 150_000
 
 
@@ -77,17 +94,20 @@ SPACES = " " * 150_000
         lambda: use_entities(
             f"# C\n\n## Teams (from Linear)\n\n- **B**{SPACES}\1\n", "memory/context/company.md"
         ),
+        lambda: use_entities(TEAMS, "memory/context/company.md"),
         lambda: search_tags(60_000),
         chunk_headings,
         lambda: match_people(3_000),
         lambda: plan_namesakes(6_000),
+        lambda: select_topics(20_000),
         lambda: find_parts(20_000),
         lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
         lambda: read_topics(b"<top>" * 200_000),
         lambda: table_text([{"title": f"-{'1' * 60_000}x"}], "csv"),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
-         "tags", "headings", "attendees", "titles", "parts", "drafts", "topics", "csv"],
+         "one name", "tags", "headings", "attendees", "titles", "rules",
+         "parts", "drafts", "topics", "csv"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()

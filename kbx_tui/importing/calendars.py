@@ -48,6 +48,9 @@ _LABELS = {"RDATE": "Also on", "EXDATE": "Not on"}
 _FORMATTED, _ESCAPED = "X-ALT-DESC", re.compile(r"\\([,;\\])")
 _TAG = re.compile(r"<(?:style|script)\b[^<]*</[^<>]*>|<[^<>]*>", re.IGNORECASE)
 
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
+"""Exceptions of the library, and of moments that no calendar has."""
+
 _SINGLE = ("SUMMARY", "DESCRIPTION", "LOCATION", "STATUS", "URL")
 """Properties of which an event may have one: another one is kept as text."""
 
@@ -81,13 +84,13 @@ def read_calendar(file: SourceFile) -> Imported:
             for value in _values(each, name, broken=True)
             if name not in _READ_OF_CALENDAR
         ]
-    except (ValueError, IndexError, KeyError) as error:
+    except _UNREADABLE as error:
         raise ValueError(f"it is not a valid calendar: {error}") from error
     for event, calendar in events:
         try:
             document = _event_document(event, calendar)
             version = int(next(iter(_values(event, "SEQUENCE")), 0)), document
-        except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
+        except _UNREADABLE as error:
             name = _text(event, "SUMMARY") or "an event"
             problems.append(ImportProblem(file.path, f"{name} cannot be read: {error}"))
             continue
@@ -143,7 +146,7 @@ def _whole_calendars(text: str) -> Any:
     """Return the calendars of a text, None if a line breaks the format."""
     try:
         calendars = _calendars(text)
-    except ValueError:
+    except _UNREADABLE:
         return None
     parts = (part for each in calendars for part in each.walk())
     is_broken = any(name is None for part in parts for name, _ in part.errors)
@@ -167,7 +170,7 @@ def _without_broken_parts(text: str) -> tuple[str, list[str]]:
     def readable(zone: re.Match[str]) -> str:
         try:
             _calendars(f"BEGIN:VCALENDAR\n{zone[0].rstrip()}\nEND:VCALENDAR\n")
-        except ValueError as error:
+        except _UNREADABLE as error:
             broken.append(f"a time zone: {error}")
             return ""
         return zone[0]

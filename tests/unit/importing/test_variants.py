@@ -781,6 +781,12 @@ def test_a_file_made_to_take_long_is_read_in_seconds(name: str, text: str) -> No
     )
 
 
+def test_a_time_zone_that_is_no_line_of_its_own_is_named() -> None:
+    text = "BEGIN:VCALENDAR\nBEGIN:VEVENT\n<BEGIN:VTIMEZONE\nTZID:x\nEND:VTIMEZONE\nEND:VCALENDAR\n"
+    (problem,) = imported("c.ics", text).problems
+    assert problem.reason.startswith("it is not a valid calendar")
+
+
 @pytest.mark.parametrize(
     "times",
     ["DTSTART:99991231T000000Z\nDURATION:P999999D", "DTSTART;VALUE=DATE:00010101\nDTEND:00010101"],

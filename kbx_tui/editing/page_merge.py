@@ -40,6 +40,8 @@ from kbx_tui.knowledge.written_links import WrittenLink, links_of
 _NAMES = ALIAS_KEYS | {"name"}
 _ROLES = frozenset({*ROLE_KEYS, "title"})
 _OF_ITS_PAGE = frozenset({"id", "type"})
+MOST_READ = 20_000_000
+"""Characters that a merge reads: the page, again for each section that is added."""
 _JOINED = frozenset({"email", "emails", "tag", "tags"})
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*$")
 _DEFINED = re.compile(r"^[ >]{0,12}\[([^\[\]\n]{1,200})\]:", re.MULTILINE)
@@ -72,7 +74,12 @@ def merge_pages(
         )
     names = two.name, other.title, *two.aliases, *other.aliases
     after, left_out = _with_fields(kept, before, other, gone, names)
-    for title, lines in _sections(other):
+    sections = list(_sections(other))
+    if len(sections) * (len(before) + len(gone)) > MOST_READ:
+        raise WriteFault(
+            f"{other.path} has too many sections to put into {kept.path}: merge them in an editor"
+        )
+    for title, lines in sections:
         after = _with_section(kept.path, after, title, lines)
     if not _reads_as_both(
         parse_document(kept.path, after), kept, other, (one.name, *one.aliases, *names)

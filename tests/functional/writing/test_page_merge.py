@@ -183,6 +183,10 @@ def test_two_pages_become_one_links_follow_and_undo_restores_them(
             "leads to memory/people/carl/index.md, which has that name, too",
         ),
         ({"memory/people/robert.md": "---\nrole: [\n---\n# Robert Okafor\n"}, "mend that first"),
+        (
+            {"memory/people/robert.md": OTHER + "".join(f"\n## D{n}\n\nx\n" for n in range(2_000))},
+            "has too many sections",
+        ),
     ],
 )
 def test_what_cannot_be_merged_exactly_is_refused(

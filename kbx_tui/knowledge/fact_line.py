@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal, cast, get_args
 
 from kbx_tui.knowledge.dates import iso_date
@@ -73,12 +74,14 @@ class FactLine:
     confidence: float | None = None
     is_note: bool = False
 
-    def with_note(self, note: FactLine) -> FactLine:
+    def with_notes(self, notes: Sequence[FactLine]) -> FactLine:
+        lines = (self, *notes)
+        stated = (line.confidence for line in lines if line.confidence is not None)
         return replace(
             self,
-            status=self.status or note.status,
-            sources=tuple(dict.fromkeys((*self.sources, *note.sources))),
-            confidence=note.confidence if self.confidence is None else self.confidence,
+            status=next((line.status for line in lines if line.status), ""),
+            sources=tuple(dict.fromkeys(chain.from_iterable(line.sources for line in lines))),
+            confidence=next(stated, None),
         )
 
 

@@ -6,12 +6,13 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from kbx_tui.knowledge.fact_line import (
     MARKERS,
     FactLine,
+    Status,
     read_confidence,
     read_fact_line,
     read_status,
@@ -155,6 +156,9 @@ class _Entry:
     kind: FactKind
     item: ListItem
     line: FactLine
+    status: Status
+    """Of its line or, if that has none, of the first note that has one."""
+    notes: list[FactLine] = field(default_factory=list)
 
 
 def _entries(document: Document) -> list[_Entry]:
@@ -172,16 +176,17 @@ def _entries(document: Document) -> list[_Entry]:
             line = replace(line, status="redacted")  # cannot undo the redaction around it
         parent = parents[-1] if parents and item.line < parents[-1].item.end else None
         if parent is not None and line.is_note:
-            parent.line = parent.line.with_note(line)
+            parent.notes.append(line)
+            parent.status = parent.status or line.status
         elif line.text:
-            if parent is not None and parent.line.status and not line.status:
-                line = replace(line, status=parent.line.status)
-            entries.append(_Entry(kind, item, line))
+            if parent is not None and parent.status and not line.status:
+                line = replace(line, status=parent.status)
+            entries.append(_Entry(kind, item, line, line.status))
             parents.append(entries[-1])
-    if page_status or page_confidence is not None:
-        of_page = FactLine("", status=page_status, confidence=page_confidence)
-        for entry in entries:
-            entry.line = entry.line.with_note(of_page)
+    of_page = FactLine("", status=page_status, confidence=page_confidence)
+    for entry in entries:
+        if entry.notes or page_status or page_confidence is not None:
+            entry.line = entry.line.with_notes([*entry.notes, of_page])
     return entries
 
 

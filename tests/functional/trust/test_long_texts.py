@@ -15,6 +15,7 @@ from kbx_tui.index.tables import searched_text
 from kbx_tui.knowledge.chunker import split_documents
 from kbx_tui.knowledge.entities import build_entities, page_entity
 from kbx_tui.knowledge.entity_names import NameUseCounter
+from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Attendee, Document
@@ -79,6 +80,7 @@ TEAMS = (
     + "\n## Notes\n\n"
     + "OPS [[OPS]] " * 20_000
 )
+NOTES = "".join(f"  - source: s{number}\n" for number in range(12_000))
 SPACES = " " * 150_000
 
 
@@ -99,6 +101,7 @@ SPACES = " " * 150_000
         chunk_headings,
         lambda: match_people(3_000),
         lambda: plan_namesakes(6_000),
+        lambda: list(read_facts(page("# A\n## Facts\n- x\n" + NOTES), "x")),
         lambda: select_topics(20_000),
         lambda: find_parts(20_000),
         lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
@@ -106,7 +109,7 @@ SPACES = " " * 150_000
         lambda: table_text([{"title": f"-{'1' * 60_000}x"}], "csv"),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
-         "one name", "tags", "headings", "attendees", "titles", "rules",
+         "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
          "parts", "drafts", "topics", "csv"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:

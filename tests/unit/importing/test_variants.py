@@ -781,7 +781,7 @@ def test_a_file_made_to_take_long_is_read_in_seconds(name: str, text: str) -> No
     )
 
 
-def test_a_time_zone_that_is_no_line_of_its_own_is_named() -> None:
+def test_a_calendar_that_the_library_cannot_read_is_a_problem() -> None:
     text = "BEGIN:VCALENDAR\nBEGIN:VEVENT\n<BEGIN:VTIMEZONE\nTZID:x\nEND:VTIMEZONE\nEND:VCALENDAR\n"
     (problem,) = imported("c.ics", text).problems
     assert problem.reason.startswith("it is not a valid calendar")

@@ -405,5 +405,7 @@ class SettingsLine(LineWidget):
         after: Line = (Span("B ", "accent"), Span(self.view.after, "strong"))
         if width < BOTH_FROM:
             return (Span(" "), *after)
-        before = Span(fit(self.view.before, (width - 6) // 2 + 1), "dim")
-        return (Span("   "), Span("A ", "accent"), before, *after)
+        room = (width - 6) // 2 - 1
+        before, *more = wrap(self.view.before, room - 2)
+        before = fit(f"{before.rstrip(' ·')} …" if more else before, room)
+        return (Span("   "), Span("A ", "accent"), Span(f"{before}  ", "dim"), *after)

@@ -253,7 +253,8 @@ class ReviewModel:
             draft_id: check
             for draft_id, check in self._checks.items()
             if check.draft.stands_for is not None
-            or (draft_id in by_id and is_current(check, by_id[draft_id]))
+            or draft_id not in by_id  # an undo may bring it back
+            or is_current(check, by_id[draft_id])
         }
         drafts = [draft for draft in self.drafts if draft.stands_for is None]
         self.is_checking = bool(drafts)

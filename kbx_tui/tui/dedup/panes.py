@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
@@ -263,7 +264,8 @@ def no_drafts(
         return about
     first, before = f"{keymap.key_of('draft.new')} goes to the line for one", ""
     if is_typing:  # letters are text
-        first, before = "type a fact, enter accepts it", f"{keymap.key_of('draft_line.leave')} "
+        first = "type a fact, enter makes it a draft"
+        before = f"{keymap.key_of('draft_line.leave')} "
     if is_typing and not keymap.offers("draft_line.take"):
         first = "type a fact to compare"
     here = f", such as {DRAFTS_FILE} here" if has_file else ""
@@ -348,7 +350,8 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
     cells = BAR if width >= ROOMY else SMALL_BAR
     bar = fit("━" * round(known.score * cells), cells)
     relation = fit(known.relation, 10)
-    end = f" {known.date}" if known.date and width >= ROOMY else ""
+    about = known.date if known.path else "draft"
+    end = f" {about}" if about and width >= ROOMY else ""
     room = width - 1 - 5 - cells - 1 - 11 - cell_len(end)
     look: Look = "dim" if known.is_redacted else "strong" if known.decides else "text"
     text = Span(fit(known.text, max(room, 0)), look)
@@ -422,6 +425,9 @@ no_draft_selected = dim_text("Facts similar to your draft appear here.")
 still_compared = dim_text("Checking: your draft is being compared with what is known …")
 
 
+WORKED_OUT = "… being worked out"
+
+
 class DiffPane(TextPane):
     COMPONENT_CLASSES = looks("entity", "bad", "rule")
 
@@ -432,7 +438,8 @@ class DiffPane(TextPane):
 
     def wait(self) -> None:
         """Wait for lines to show; those shown are of another draft, and go if that takes long."""
-        self._outdates = self._outdates or self.set_timer(self.OUTDATED_SECONDS, self.show)
+        show = partial(self.show, (WORKED_OUT,))
+        self._outdates = self._outdates or self.set_timer(self.OUTDATED_SECONDS, show)
 
     def explain(self, reason: str) -> None:
         self.reason = reason

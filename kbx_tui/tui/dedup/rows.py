@@ -83,8 +83,11 @@ def describe_drafts(rows: Sequence[DraftRow], *, checking: bool) -> str:
 
 def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -> DraftRow:
     entity = check.entity if check is not None else None
-    owner = safe_line(draft.entity_name or draft.entity_id)
-    owner += " (unknown)" if owner and check is not None else ""
+    owner = safe_line(draft.entity_name)
+    if check is None:
+        owner = owner or "…"  # not its id, which is for files
+    elif owner := owner or safe_line(draft.entity_id):
+        owner += " (unknown)"
     if check is not None and entity is not None:
         owner = safe_line(entity.name)
         is_given = draft.entity_name or entity.name.casefold() in draft.text.casefold()
@@ -195,7 +198,7 @@ class KnownRow:
 def known_rows(
     check: DraftCheck, batch: Sequence[str], threshold: float | None
 ) -> tuple[KnownRow, ...]:
-    """Return the row that decides, then those that might, best first, then others.
+    """Return the row that decides, then those that might, then others, each by score.
 
     `batch` are the ids of all drafts. What a row says of a relation is what the verdict at
     `threshold` makes of it: `similar` counts as known, `related` does not.
@@ -268,7 +271,7 @@ def known_rows(
     if verdict.state == "near" and verdict.proposal.action == "create":
         both = "each says something that the other does not"
         rows = [replace(r, relation="similar", why=both) if r.is_first else r for r in rows]
-    order = attrgetter("is_first", "decides", "is_of_another", "score")
+    order = attrgetter("is_first", "decides", "score")
     return tuple(sorted(rows, key=order, reverse=True))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -114,6 +114,8 @@ LEAST_DAYS, MOST_DAYS = 1.0, 900.0
 
 
 PARTLY = "on a part of the topic"
+LEAST_SCORE = 0.005
+"""A lower score is shown as 0.00."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +165,22 @@ class ExpertsView:
     def is_partial(self) -> bool:
         return not any(expert.full_claim_count for expert in self.ranking.experts)
 
+    @property
+    def scored(self) -> Sequence[Expert]:
+        """The experts whose score is not shown as 0, or all if none is."""
+        experts = self.ranking.experts
+        return [expert for expert in experts if expert.score >= LEAST_SCORE] or experts
+
+    @property
+    def unscored_count(self) -> int:
+        left_out = len(self.scored) < len(self.ranking.experts)
+        return self.ranking.total_matched - len(self.scored) if left_out else 0
+
     def rows(self, expanded_ids: Collection[str]) -> Iterator[Row]:
-        """Yield the experts, each followed by its claims if its id is in `expanded_ids`."""
+        """Yield the scored experts, each followed by its claims if its id is in `expanded_ids`."""
         best = max((expert.score for expert in self.ranking.experts), default=0.0) or 1.0
         is_partial = self.is_partial
-        for rank, expert in enumerate(self.ranking.experts, 1):
+        for rank, expert in enumerate(self.scored, 1):
             is_expanded = expert.entity_id in expanded_ids
             says_part = not (is_partial or expert.full_claim_count)
             yield ExpertRow(expert, rank, expert.score / best, is_expanded, says_part)

@@ -17,7 +17,16 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, rank_moves
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
+    looks,
+    move_text,
+    paragraph,
+    rank_moves,
+)
 from kbx_tui.tui.experts.model import (
     PARTLY,
     WEIGHTS,
@@ -81,7 +90,9 @@ class ExpertList(RowsView[Row]):
 
     def slots(self) -> Sequence[Slot | Line]:
         above = no_topic(self.line_width) if self.rows and self.view is None else ()
-        return [*above, *self.row_slots()]
+        count = self.view.unscored_count if self.view is not None else 0
+        below = [BLANK, *paragraph(f"{count:,} more without a score", self.line_width, "dim")]
+        return [*above, *self.row_slots(), *(below if count else [])]
 
     def row_heights(self) -> list[int]:
         height = 2 if self.line_width < ROOMY else 1
@@ -151,7 +162,8 @@ def expert_line(
 ) -> Line:
     """Return `› 1 ▸ Bob Okafor  person  ━━━━━━━━━━  5.50  6 claims  4 sources`."""
     expert, moved = row.expert, move_text(move)
-    bar = fit("━" * max(round(row.share * BAR), 1), BAR)  # rows of blocks would form one block
+    cells = max(round(row.share * BAR), 1) if row.share else 0
+    bar = fit("━" * cells, BAR)  # rows of blocks would form one block
     head = f"{row.rank:>3} {'▾' if row.is_expanded else '▸'} "
     end = f" {score:>9}"
     counts = f"  {counts}" if width >= ROOMY else ""

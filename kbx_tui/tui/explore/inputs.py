@@ -280,8 +280,9 @@ class Knobs(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         ends = "entity", "document"
-        self.alpha = NumberSlider("alpha", 0.5, ends=ends, command="alpha.less")
-        self.threshold = NumberSlider("threshold", 0.5, command="threshold.less")
+        self.alpha = NumberSlider("alpha", 0.5, ends=ends, command="alpha.less", note_room=12)
+        less = "threshold.less"
+        self.threshold = NumberSlider("threshold", 0.5, command=less, note_room=30)
 
     def compose(self) -> ComposeResult:
         yield from (self.alpha, self.threshold)

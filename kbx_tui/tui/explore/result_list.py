@@ -73,6 +73,7 @@ class ResultList(RowsView[ResultRow]):
         self._outdated: Mapping[str, FileState] = {}
         self.settled_ranks: dict[str, int] = {}
         self._moves: dict[str, int] = {}
+        self._generation: int | None = None
         self._timer: Timer | None = None
         self._more = 0
         self._grades: Mapping[str, int | None] = {}
@@ -93,14 +94,18 @@ class ResultList(RowsView[ResultRow]):
         self._best = max((result.score for result in results), default=1.0)
         self._shared = shared_lengths([result.title for result in results])
         ranks = ranks_of(results)
+        generation = None if displayed.evidence is None else displayed.evidence.generation
         if fresh:
             self.settled_ranks, self._moves = ranks, {}
             self.marked, self._is_unfolded = "", False
+        elif generation != self._generation:
+            self.settled_ranks = ranks  # the base has changed: no key has moved these rows
         else:
             self._moves = rank_moves(self.settled_ranks, ranks)
             if self._timer is not None:
                 self._timer.stop()
             self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
+        self._generation = generation
         self.chosen = self.chosen and not fresh
         rows = {result.path: row for row, result in enumerate(results)}
         row = rows.get(current.path, self.cursor) if self.chosen and current is not None else 0

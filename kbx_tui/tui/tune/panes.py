@@ -14,7 +14,7 @@ from kbx_tui.formatting import format_count, format_percent, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
@@ -349,7 +349,9 @@ def past_query_lines(past: PastQueries, width: int) -> list[Line]:
     read = f"{count:,} of {past.total:,}" if count < past.total else f"{count:,}"
     queries = "past query" if past.total == 1 else "past queries"
     lines = histogram_lines(observed.histogram, past.current, width)
-    lines.append((Span(shorten(f"  best entity scores of {read} {queries}", width), "dim"),))
+    scores = f"  best entity scores of {read} {queries}"
+    which = (f"{scores} whose result was opened or graded", f"{scores}, results opened", scores)
+    lines.append((Span(shorten(longest_fitting(which, width), width), "dim"),))
     now = outcome_words(observed, past.current)
     lines.append((Span(f"  threshold {format_score(past.current)}  ", "strong"), Span(now)))
     if past.pinned == past.current:

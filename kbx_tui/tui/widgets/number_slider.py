@@ -23,8 +23,8 @@ STEPS = 100
 KEYS_FROM = 22
 ENDS_FROM = 50
 NOTE_FROM = 100
-SHORT_NOTE, SHORT_NOTE_FROM = 30, 64
-"""The most cells that a short note has, and the width from which it has them."""
+SHORT_NOTE_FROM = 64
+"""The width from which a slider keeps its `note_room`."""
 LONGEST_OF_PAIR = 24
 """Cells of a track in less than the whole width, where two sliders are level."""
 VALUE_WIDTH = 5
@@ -78,12 +78,14 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         ends: tuple[str, str] = ("", ""),
         format_value: Callable[[float], str] = format_score,
         command: str = "",
+        note_room: int = 0,
     ) -> None:
         """`label` is also the widget's id; `format_value` formats the value for display; the keys
-        of `command` are shown beside the label."""
+        of `command` are shown beside the label. A track of less than the whole width leaves
+        `note_room` cells, also without a note: it must not jump when one comes or goes."""
         super().__init__(id=label)
         self.label, self.ends, self.format_value = label, ends, format_value
-        self.command = command
+        self.command, self.note_room = command, note_room
         self.note = ""
         self.marks: tuple[float, ...] = ()
         self.has_effect = True
@@ -115,8 +117,8 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         if any(self.ends) and width >= ENDS_FROM:
             label, right = f"{label} {self.ends[0]} ", f" {self.ends[1]}"
         note = width // 3 if width >= NOTE_FROM else 0
-        if SHORT_NOTE_FROM <= width < NOTE_FROM and 0 < cell_len(self.note) <= SHORT_NOTE - 3:
-            note = SHORT_NOTE if cell_len(self.note) > 9 else 12  # it may grow by a digit
+        if SHORT_NOTE_FROM <= width < NOTE_FROM:
+            note = self.note_room
         start = 1 + cell_len(label)
         track = max(width - start - cell_len(right) - VALUE_WIDTH - note - 1, 1)
         track = track if width >= NOTE_FROM else min(track, LONGEST_OF_PAIR)

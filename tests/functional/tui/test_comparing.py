@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from kbx_tui import KnowledgeBase
+from kbx_tui.search.ranking.explain import Comparison
 from kbx_tui.tui.comparing import Compare, CompareView, LostAndGained, SettingsLine, SideBySide
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.blind import BlindLine, BlindScreen, TwoLists, ask
@@ -264,3 +265,13 @@ def test_which_list_is_shown_first_is_random(demo_copy: Path) -> None:
         questions = [ask(kb, QUESTION, settings, (), random) for _ in range(12)]
     alphas = [question.first.knobs["alpha"] for question in questions if question is not None]
     assert set(alphas) == {1.0, 0.5}
+
+
+def test_heads_of_both_settings_are_set_apart_and_cut_between_words() -> None:
+    line = SettingsLine()
+    before = "two-pass · alpha .50 · threshold .50 · temporal weight .20 · vector share .70"
+    view = CompareView(before, "flat", (), {}, Comparison((), (), (), (), ()))
+    line.set_reactive(SettingsLine.view, view)
+    text = "".join(span.text for span in line.line(100))
+    assert "threshold .50 …  " in text
+    assert "  B flat" in text

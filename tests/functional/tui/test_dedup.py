@@ -79,7 +79,9 @@ async def test_hint_without_drafts_is_true_of_the_focus(demo_copy: Path) -> None
         await review.driver.until_shown(DraftList, "/ goes to the line for one", " f loads a file")
         await review.press("slash", "slash")
         assert not review.screen.query_one(DraftLine).value
-        await review.driver.until_shown(DraftList, "type a fact, enter accepts it", "esc f loads")
+        await review.driver.until_shown(
+            DraftList, "type a fact, enter makes it a draft", "esc f loads"
+        )
         await review.press("escape", "f")
         await review.until(lambda: "type a fact" not in review.driver.words_of(DraftList))
 

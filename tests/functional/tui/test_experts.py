@@ -186,3 +186,12 @@ def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:
     assert len({line.index("person ") for line in lines}) == 1
     assert len({line.index("2 claims") for line in lines}) == 1
     assert lines[1].endswith("on a part of the topic")
+
+
+async def test_people_without_a_score_end_under_one_line(demo: Path) -> None:
+    async with running_experts(demo, "pricing", (140, 40)) as driver:
+        await driver.press("s", "s", "s")
+        await driver.until_shown(ExpertList, "more without a score")
+        rows = expert_list(driver).rows
+        scores = [row.expert.score for row in rows if isinstance(row, ExpertRow)]
+        assert scores and min(scores) >= 0.005

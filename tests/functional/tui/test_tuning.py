@@ -1,5 +1,7 @@
 """Sliders, modes and sorting: only fast search retrieves again."""
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -278,3 +280,16 @@ async def test_brackets_in_a_note_are_not_markup() -> None:
         await pilot.pause()
         text = rendered_text(app)
         assert "[red]2 of [b]3" in text
+
+
+async def test_rows_that_a_change_of_the_base_moves_have_no_arrows(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        first, second, *others = driver.view.results
+        rows = (replace(second, rank=1), replace(first, rank=2), *others)
+        displayed = copy(driver.explore.model.displayed)
+        assert displayed.evidence is not None
+        generation = displayed.evidence.generation + 1
+        displayed.evidence = replace(displayed.evidence, generation=generation)
+        driver.results.show(replace(driver.view, results=rows), displayed, fresh=False)
+        assert driver.results.settled_ranks[second.path] == 1
+        assert "▲" not in driver.text_of(ResultList)

@@ -201,3 +201,14 @@ async def test_the_owner_finds_what_is_redacted_or_left_out_by_a_filter(hostile:
         answer = await ask(driver, "Harbour 3")
         assert answer.standing == "A filter leaves it out"
         assert [action.kind for action in answer.actions] == ["read"]
+
+
+async def test_the_box_opens_on_a_document_missing_from_the_results_and_counts_the_rest(
+    demo: Path,
+) -> None:
+    async with running(demo, WIDE) as driver:
+        await ask_query(driver, QUERY)
+        documents = await open_box(driver)
+        assert documents.current is not None
+        assert documents.current.path not in driver.paths
+        await driver.until_shown(DocumentList, "43 more: type part of a title")

@@ -1,10 +1,13 @@
 """The rows of known facts in the drafts mode."""
 
+from dataclasses import replace
+
 import pytest
 
+from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.drafting.texts import difference
-from kbx_tui.tui.dedup.panes import detail_lines, open_place_line
-from kbx_tui.tui.dedup.rows import KnownRow
+from kbx_tui.tui.dedup.panes import detail_lines, known_line, open_place_line
+from kbx_tui.tui.dedup.rows import KnownRow, draft_row
 
 
 @pytest.mark.parametrize("width", [40, 140])
@@ -15,3 +18,14 @@ def test_the_row_under_the_cursor_gives_its_reason_once(width: int) -> None:
     lines = [open_place_line(row, width), *detail_lines(row, width)]
     text = " ".join("".join(span.text for span in line) for line in lines)
     assert text.count("one denies") == 1
+
+
+def test_an_unwritten_draft_is_marked_among_known_facts() -> None:
+    pair = difference("a", "b", ())
+    row = KnownRow("Takes tea", 0.9, "duplicate", True, "draft 2 of this batch", "", pair)
+    assert "".join(span.text for span in known_line(row, 80)).endswith(" draft")
+
+
+def test_a_draft_that_is_still_checked_does_not_show_an_id() -> None:
+    draft = replace(new_draft("Likes jam"), entity_id="person:priya-nair")
+    assert draft_row(draft, None, None).about == "… · fact"

@@ -49,7 +49,7 @@ def test_queries_that_another_threshold_answers_otherwise_are_listed() -> None:
     assert "two-pass → flat" in shown
     assert "\x1b" not in shown
     same = text(past_query_lines(PastQueries(ONE, 1, 0.5, 0.5), 60))
-    assert "best entity scores of 1 past query" in same
+    assert "best entity scores of 1 past query, results opened" in same
     assert "change" not in same
 
 

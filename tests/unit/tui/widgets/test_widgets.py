@@ -73,3 +73,11 @@ def test_without_a_text_or_width_there_are_no_lines() -> None:
     pane = KnownList()
     pane.empty_state = no_draft_selected
     assert not pane.count_lines()  # else one letter per line, until it is laid out
+
+
+@pytest.mark.parametrize("width", [64, 70, 99])
+def test_the_track_of_a_slider_is_as_long_without_a_note(width: int) -> None:
+    slider = NumberSlider("alpha", 0.5, ends=("entity", "document"), note_room=12)
+    before = slider.layout_for(width)
+    slider.note = "no effect"
+    assert slider.layout_for(width) == before

@@ -151,11 +151,12 @@ def with_agent(pair: PairSimilarity, name: str) -> PairSimilarity:
     found = ours or theirs
     if not name or found is None or (ours and theirs):
         return pair
-    side, text = ("right", pair.right) if ours else ("left", pair.left)
+    text = pair.right if ours else pair.left
     others = tuple(other.written for other in claims_of(text).names)
     if _SUBJECT.match(text) or KEY.match(text) or text.startswith(others):
         return pair
-    return replace(pair, **{side: f"{found[1]} {text[0].lower()}{text[1:]}"})
+    named = f"{found[1]} {text[0].lower()}{text[1:]}"
+    return replace(pair, right=named) if ours else replace(pair, left=named)
 
 
 @lru_cache(maxsize=4096)

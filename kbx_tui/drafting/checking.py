@@ -25,16 +25,18 @@ from kbx_tui.search.retrieval.entity_pass import EntityPass
 from kbx_tui.similarity.compared_words import analyse_words, normal_form
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.duplicate_scan import DuplicateScan
-from kbx_tui.similarity.judging import DUPLICATE
+from kbx_tui.similarity.judging import CERTAIN, DUPLICATE, Judgement
 from kbx_tui.similarity.pair_score import (
     FLOOR,
     MAX_TEXT,
     DuplicateFact,
+    MatchType,
     PairSimilarity,
     Scale,
     SimilarityMatch,
     cut_notes,
     is_near,
+    with_agent,
 )
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
@@ -133,14 +135,16 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
 def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[DraftCheck]:
     """Return the checks with what the pair model says of their nearest texts, in one batch."""
     asked = {
-        id(known.pair): known
+        id(known.pair): (known, check.entity.name if check.entity else "")
         for check in checks
         for known in (*_deciding(check), *_alike_of_others(check))
     }
     judged = engine.judge(
         [
-            known.judged_pair if isinstance(known, SimilarityMatch) else known.pair
-            for known in asked.values()
+            known.judged_pair
+            if isinstance(known, SimilarityMatch)
+            else with_agent(known.pair, name)
+            for known, name in asked.values()
         ]
     )
     pairs = dict(zip(asked, judged, strict=True))
@@ -192,9 +196,10 @@ def _is_named_field(text: str, known: SimilarityMatch | BatchMatch) -> bool:
 
 def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> DraftCheck:
     matches = [
-        replace(match, known=replace(match.known, pair=pairs.get(id(pair), pair)))
+        replace(match, known=replace(match.known, pair=_told(pairs.get(id(pair), pair), kinds)))
         for match in check.matches
         for pair in [match.known.pair]
+        for kinds in [{match.known.match_type, check.draft.kind}]
     ]
     near = [
         match
@@ -205,6 +210,20 @@ def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> 
         replace(repeat, pair=pairs.get(id(repeat.pair), repeat.pair)) for repeat in check.repeats
     ]
     return replace(check, matches=tuple(near), repeats=tuple(repeats))
+
+
+def _told(pair: PairSimilarity, kinds: set[MatchType]) -> PairSimilarity:
+    """Return a pair without a contradiction that only the model sees in what is to do and is done.
+
+    `write the plan`, `The plan was written by Bob`: what is to do and what was done agree.
+    """
+    judged = pair.judged
+    if judged is None or judged.relation != "conflict" or kinds != {"fact", "open_item"}:
+        return pair
+    if find_conflicts(pair.left, pair.right):
+        return pair
+    doubtful = min(judged.certainty, 1 - CERTAIN)
+    return replace(pair, judged=Judgement("different", doubtful, "one is to be done"))
 
 
 def _says_something(match: DraftMatch) -> bool:

@@ -206,8 +206,11 @@ def _decide_alike(
     existing = match.written or known.text
     by_model = known.pair.judged is not None
     is_same = by_model and known.relation == "duplicate"
-    says_more = by_model and (known.relation == "refines" or adds_values(text, existing))
+    said, stored = known.pair.left, known.pair.right  # both with the subject if one names it
+    says_more = by_model and (known.relation == "refines" or adds_values(said, stored))
     is_same &= not says_more
+    if is_same and _count_words(said) <= _count_words(stored):
+        return Verdict("near", Choice("skip"), False, reason, match)
     merged = one_sentence(text, existing)
     if is_same and _count_words(merged) > max(map(_count_words, (text, existing))):
         merged = ""  # joined, the two would say one thing twice
@@ -218,7 +221,7 @@ def _decide_alike(
         is_sure = _goes_on_from(check, match) and known.judgement.certainty >= CERTAIN
         return Verdict("near", Choice("merge", ids, merged), is_sure, reason, match)
     if says_more:
-        if _count_words(text) >= _count_words(existing):  # on a tie nothing may be lost
+        if _count_words(said) >= _count_words(stored):  # on a tie nothing may be lost
             proposal = Choice("merge", ids, merged_text(text, existing))
             return Verdict("near", proposal, False, f"says more than {known.text!r}", match)
         reason = f"says less than {known.text!r}"

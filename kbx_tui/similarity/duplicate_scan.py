@@ -23,7 +23,7 @@ from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.judging import SAME_TOPIC
-from kbx_tui.similarity.pair_score import DuplicateFact, PairSimilarity, Scale
+from kbx_tui.similarity.pair_score import DuplicateFact, PairSimilarity, Scale, with_agent
 
 BLOCK = 2048
 STRETCH = 64
@@ -126,7 +126,14 @@ def find_clusters(
                 found.append((left, right, named))
         compared += len(rows)
     found.sort(key=lambda each: -each[2].score)
-    judged = judge([pair for _, _, pair in found[:MAX_JUDGED]])
+    judged = judge(
+        [
+            with_agent(pair, fact_vectors.entity_name(facts[left]))
+            if facts[left].entity_id == facts[right].entity_id
+            else pair
+            for left, right, pair in found[:MAX_JUDGED]
+        ]
+    )
     conflicting, kept_pairs = [], 0
     for number, (left, right, pair) in enumerate(found):
         pair = judged[number] if number < len(judged) else pair

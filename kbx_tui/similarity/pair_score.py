@@ -15,6 +15,7 @@ weight. `scripts/calibrate_similarity.py` makes the tables.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +31,7 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.knowledge.records import Fact, FactKind
 from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
-from kbx_tui.similarity.conflict_guard import Conflict, contradict
+from kbx_tui.similarity.conflict_guard import KEY, Conflict, claims_of, contradict
 from kbx_tui.similarity.judging import CERTAIN, EQUAL, SAME_TOPIC, Judgement, judge_by_rules
 
 Relation = Literal["exact", "duplicate", "refines", "conflict", "related", "different"]
@@ -135,6 +136,34 @@ def similarity(left: str, right: str, cosine: float, calibration: Calibration) -
     is_same = one.normal == other.normal
     score = 1.0 if is_same else round(calibration.score(signals, form), 6)
     return PairSimilarity(one.text, other.text, is_same, score, signals, form, calibration.is_known)
+
+
+_SUBJECT = re.compile(r"(?i)(?:he|she|it|they|the|an?|this|these|its|his|her|their|our)\b")
+"""Begins a text that needs no subject."""
+
+
+def with_agent(pair: PairSimilarity, name: str) -> PairSimilarity:
+    """Return a pair with `name`, its subject, on both sides if one has it as agent of a passive.
+
+    `The rota is owned by Alice` repeats `Owns the rota`, of her, but not of anybody else.
+    """
+    ours, theirs = map(_passive_with(name).search, (pair.left, pair.right))
+    found = ours or theirs
+    if not name or found is None or (ours and theirs):
+        return pair
+    text = pair.right if ours else pair.left
+    others = tuple(other.written for other in claims_of(text).names)
+    if _SUBJECT.match(text) or KEY.match(text) or text.startswith(others):
+        return pair
+    named = f"{found[1]} {text[0].lower()}{text[1:]}"
+    return replace(pair, right=named) if ours else replace(pair, left=named)
+
+
+@lru_cache(maxsize=4096)
+def _passive_with(name: str) -> re.Pattern[str]:
+    full, first = re.escape(name), re.escape(name.partition(" ")[0])
+    agent = rf"({full}|{first}(?! [A-Z]))(?![\w'’-])"
+    return re.compile(rf"\b(?:is|are|was|were|be|been|being)\b[^.;:]*? by (?:the )?{agent}")
 
 
 def require_text(text: str) -> str:
@@ -311,7 +340,7 @@ class SimilarityMatch:
     def judged_pair(self) -> PairSimilarity:
         """The pair to judge: the value of a field says something only after its key."""
         if not self.field:
-            return self.pair
+            return with_agent(self.pair, self.entity_name)
         return replace(self.pair, right=f"{self.field.replace('_', ' ')}: {self.text}")
 
     @property

@@ -50,3 +50,25 @@ def test_keys_are_learned_from_the_pages_of_the_base(tmp_path: Path) -> None:
     assert breed.reason.endswith("husky → spitz (one value at a time on 2 pages)")
     assert effect.proposal.action == "create"
     assert "several values, as on 2 pages" in checks[1].matches[-1].known.judgement.reason
+
+
+def test_a_passive_with_its_agent_says_what_the_active_does(tmp_path: Path) -> None:
+    page = tmp_path / "people" / "lena-voss.md"
+    page.parent.mkdir()
+    facts = "- Maintains the seed catalogue\n- Drew the irrigation map in March\n"
+    later = (
+        "- The greenhouse keys are kept by Lena Voss\n## Open Items\n- [ ] draft the hive policy\n"
+    )
+    page.write_text(f"# Lena Voss\n\n## Recent Facts\n{facts}{later}", encoding="utf-8")
+    expected = {
+        "The seed catalogue is maintained by Lena Voss": ("near", "skip"),
+        "The irrigation map was drawn by Lena in March": ("near", "skip"),
+        "Keeps the greenhouse keys": ("near", "skip"),
+        "The irrigation map was drawn by Lena Voss in June": ("conflict", "supersede"),
+        "The hive policy was written by Lena Voss": ("new", "create"),
+    }
+    with KnowledgeBase(tmp_path) as kb:
+        for text, verdict in expected.items():
+            (check,) = kb.drafts.check([new_draft(text, entity_name="Lena Voss")])
+            found = decide(check)
+            assert (found.state, found.proposal.action) == verdict, text

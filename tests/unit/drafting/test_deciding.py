@@ -168,7 +168,8 @@ def test_what_is_judged_the_same_is_merged_only_for_a_value_of_its_own(
     known: str, text: str, action: Action
 ) -> None:
     near = match(0.95, text=known)
-    judged = replace(near.known.pair, judged=Judgement("same", 0.99, "in other words"))
+    same = Judgement("same", 0.99, "in other words")
+    judged = replace(near.known.pair, left=text, right=known, judged=same)
     verdict = decide(check(replace(near, known=replace(near.known, pair=judged)), text=text))
     assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("near", action, False)
 

@@ -120,6 +120,7 @@ class DraftLine(PathInput):
     def action_take_example(self) -> None:
         if self.use == "new" and not self.value:
             self.show_text(self.example)
+            self.select_all()  # typing replaces it
 
     async def on_key(self, event: events.Key) -> None:
         if event.key == "slash" and self.use == "new" and not self.value:

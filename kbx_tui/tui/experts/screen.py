@@ -16,7 +16,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, rank_moves
 from kbx_tui.tui.experts.model import (
     PARTLY,
@@ -39,6 +39,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
 ROOMY = 100
+LEAST_PLACE = 14
 INDENT = " " * 6
 
 
@@ -172,11 +173,16 @@ def expert_line(
 
 
 def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int], digits: int) -> Line:
-    """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`."""
+    """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`; the date if narrow."""
     look: Look = "rule" if claim.status else "text"
     sign = f"      {'–' if claim.status else '+'} {claim.receipt.contribution:.{digits}f}  "
     room = width - 1 - cell_len(sign) - 2
-    end = shorten(aligned(claim.columns, ends), max(room // 2, 0))
+    columns: Sequence[str] = claim.columns
+    if width < ROOMY:  # the sign says the status; a place needs its end
+        place = room * 3 // 10
+        ends = [ends[1], place if place >= LEAST_PLACE else 0]
+        columns = columns[1], shorten_start(columns[2], place)
+    end = shorten(aligned(columns, ends), max(room // 2, 0))
     text = fit(safe_line(claim.receipt.text), max(room - cell_len(end), 0))
     signed = Span(sign, "rule" if claim.status else "entity")
     return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))

@@ -309,11 +309,12 @@ class KbxApp(TerminalApp):
     action_go_to = go_to
 
     async def on_go_to(self, message: GoTo) -> None:
+        before = self.screen.MODE if isinstance(self.screen, FrameScreen) else ""
         await self.go_to(message.mode)
         if message.query and self.explore is not None:
             self.explore.show_query(message.query)
         if message.path and self.explore is not None:
-            self.explore.reader.open_document(message.path, line=message.line, focus=True)
+            self.explore.reader.open_from(before, message.path, message.line)
 
     # The status line of the current mode.
 

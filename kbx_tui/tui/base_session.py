@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count
@@ -50,6 +50,8 @@ class BaseSession:
     ) -> None:
         """`on_answer` is called after each answer; without `writes`, engines only read."""
         self._host, self._writes = host, writes
+        self.left: dict[str, Any] = {}
+        """By mode, where the user was in it when they opened a document of it in explore."""
         self._is_open = self._asked_for_trust = self._asked_for_entities = False
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = (IndexSync if writes else IndexFollower)(

@@ -301,6 +301,8 @@ class Compare(JudgingScreen):
         self._show_knobs()
         ranks, rows.moves = ((), {}) if view is None else (view.rows, view.moves)
         rows.show_rows(ranks, key=lambda row: row.rank, otherwise=rows.cursor)
+        if view is not None and (left := self.session.left.pop(self.MODE, None)) is not None:
+            rows.go_to(left[0], left=left[1])
         if view is not None:
             rows.border_title = Content(f"“{safe_line(self.session.explore.state.query)}”")
             self._show_pair()
@@ -321,7 +323,9 @@ class Compare(JudgingScreen):
 
     @on(SideBySide.Opened)
     def read_result(self) -> None:
-        if (result := self.query_one(SideBySide).result) is not None:
+        rows = self.query_one(SideBySide)
+        if (result := rows.result) is not None:
+            self.session.left[self.MODE] = rows.cursor, rows.on_left
             self.app.post_message(GoTo(path=result.path))
 
     @on(RowsView.Moved, "SideBySide")

@@ -118,6 +118,8 @@ class LinksList(RowsView[LinkRow]):
         return [1 + bool(row.text) for row in self.rows]
 
     def slots(self) -> Sequence[Slot | Line]:
+        if len({row.kind for row in self.rows}) == 1:
+            return self.row_slots()  # the title of the box says the same
         return self.grouped(
             lambda row: row.kind, lambda row: dim_title(group_title(self.rows, row.kind))
         )

@@ -519,6 +519,10 @@ class ReviewModel:
 
     # Undoing.
 
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._steps)
+
     def undo(self) -> None:
         if self._is_writing:
             self._undo_waits = True

@@ -121,6 +121,7 @@ class DraftLine(PathInput):
     def action_take_example(self) -> None:
         if self.use == "new" and not self.value:
             self.show_text(self.example)
+            self.select_all()  # typing replaces it
 
     async def on_key(self, event: events.Key) -> None:
         if event.key == "slash" and self.use == "new" and not self.value:
@@ -455,8 +456,11 @@ class DiffPane(TextPane):
         self.border_title = Content(" · ".join(("What would be written", *names)))
         self.rebuild_lines()
         starts = [line[0].look if line else "text" for line in self._lines]
-        changed = next((row for row, look in enumerate(starts) if look in ("entity", "bad")), 0)
-        self.scroll_to_line(changed if changed >= self.visible_height - 1 else 0)
+        changed = [row for row, look in enumerate(starts) if look in ("entity", "bad")]
+        firsts = [row for row in changed if self._lines[row][0].text.startswith("  + ")]
+        # What is written comes last: below what is struck out.
+        last = max(changed, default=0)
+        self.scroll_to_line(min([max(last - self.visible_height + 1, 0), *firsts[-1:]]))
 
     def build(self, width: int) -> list[Line]:
         room = max(width - 2, 8)

@@ -69,6 +69,14 @@ class DraftRow:
         return self.action == "skip" or self.has_page if self.is_decided else self.is_sure
 
 
+DECIDING: Mapping[str, tuple[str, ...]] = {
+    "new": ("draft.create",),
+    "near": ("draft.merge", "draft.supersede"),
+    "conflict": ("draft.supersede", "draft.merge"),
+}
+"""The commands that decide about a draft, by its state; any other is most often skipped."""
+
+
 def describe_drafts(rows: Sequence[DraftRow], *, checking: bool) -> str:
     """Return `2 writes · 1 to decide, marked ?`."""
     if not rows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -106,6 +106,13 @@ class Dedup(ModeScreen):
         elif isinstance(self.focused, panes.DraftList):
             self._compare_draft()
 
+    def first_keys(self) -> Collection[str]:
+        undo = ("review.undo",) if self.model.can_undo else ()
+        if self.draft is None or not isinstance(self.focused, panes.DraftList):
+            return undo
+        decide = rows.DECIDING.get(self.draft.state, ("draft.skip",))
+        return (*undo, "drafts.apply", *decide, "draft.drop")
+
     def meanings(self) -> Iterable[tuple[str, str]]:
         match self.focused:
             case NumberSlider() as slider:
@@ -129,6 +136,7 @@ class Dedup(ModeScreen):
         drafts.border_title = f"Drafts ({len(shown)})" if shown else "Drafts"
         drafts.border_subtitle = rows.describe_drafts(shown, checking=self.model.is_checking)
         drafts.show(shown)
+        self.show_keys()
         self.set_class(not shown, "-empty")
         if self.draft is None:
             self._show_known("", ())
@@ -181,6 +189,7 @@ class Dedup(ModeScreen):
 
     @on(RowsView.Moved, "DraftList")
     def show_highlighted(self) -> None:
+        self.show_keys()
         if not self.is_typing_draft:
             self._compare_draft()
 

@@ -16,7 +16,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
@@ -48,6 +48,7 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
 ROOMY = 100
+LEAST_PLACE = 14
 INDENT = " " * 6
 
 
@@ -57,7 +58,7 @@ class ExpertList(RowsView[Row]):
     LEAVE_ACTION = "screen.focus_topic"
     app = getters.app(TerminalApp)
     SETTLE_SECONDS = 3.0
-    _digits = 2
+    digits = 2
     """Decimals of scores: none if each is a number of claims."""
 
     def __init__(self) -> None:
@@ -88,6 +89,10 @@ class ExpertList(RowsView[Row]):
             self._timer.stop()
         self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
 
+    def show_as_left(self, view: ExpertsView, expanded_ids: frozenset[str], current: Row) -> None:
+        self.view, self.expanded_ids, self.chosen = view, expanded_ids, True
+        self._lay_out(current)
+
     def slots(self) -> Sequence[Slot | Line]:
         above = no_topic(self.line_width) if self.rows and self.view is None else ()
         count = self.view.unscored_count if self.view is not None else 0
@@ -104,12 +109,12 @@ class ExpertList(RowsView[Row]):
         if isinstance(content, str):
             return (Span(f"{marker} ", "dim"), Span(safe_line(content), "strong"))
         if isinstance(content, ClaimRow):
-            return claim_line(content, width, marker, self._ends, self._digits)
+            return claim_line(content, width, marker, self._ends, self.digits)
         counts = aligned(content.columns, self._counts)
         if part:
             return (Span(f"{INDENT} "), Span(counts, "dim"))
         move = self._moves.get(content.expert.entity_id, 0)
-        score = f"{content.expert.score:.2f}" if self._digits else content.columns[0]
+        score = score_text(content, self.digits)
         has_kinds = self.view is not None and not self.view.question.people
         return expert_line(content, width, marker, move, score, counts, has_kinds=has_kinds)
 
@@ -127,9 +132,9 @@ class ExpertList(RowsView[Row]):
         self._ends = widths_of(row for row in rows if isinstance(row, ClaimRow))
         experts = [row for row in rows if isinstance(row, ExpertRow)]
         self._counts = widths_of(experts)
-        self._digits = 2
+        self.digits = 2
         if all(row.expert.score == row.expert.claim_count for row in experts):
-            self._digits, self._counts[:1] = 0, [0]  # the score says the same
+            self.digits, self._counts[:1] = 0, [0]  # the score says the same
         keys = [_key(row) for row in rows]
         self.show_at(rows, keys.index(_key(current)) if current and _key(current) in keys else 0)
 
@@ -142,6 +147,10 @@ def widths_of(rows: Iterable[ExpertRow | ClaimRow]) -> list[int]:
     """Return the width of each column of rows."""
     cells = (map(cell_len, row.columns) for row in rows)
     return [max(column) for column in zip(*cells, strict=True)]
+
+
+def score_text(row: ExpertRow, digits: int) -> str:
+    return f"{row.expert.score:.2f}" if digits else row.columns[0]
 
 
 def aligned(columns: Iterable[str], widths: Iterable[int]) -> str:
@@ -176,11 +185,16 @@ def expert_line(
 
 
 def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int], digits: int) -> Line:
-    """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`."""
+    """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`; the date if narrow."""
     look: Look = "rule" if claim.status else "text"
     sign = f"      {'–' if claim.status else '+'} {claim.receipt.contribution:.{digits}f}  "
     room = width - 1 - cell_len(sign) - 2
-    end = shorten(aligned(claim.columns, ends), max(room // 2, 0)) if width >= ROOMY else ""
+    columns: Sequence[str] = claim.columns
+    if width < ROOMY:  # the sign says the status; a place needs its end
+        place = room * 3 // 10
+        ends = [ends[1], place if place >= LEAST_PLACE else 0]
+        columns = columns[1], shorten_start(columns[2], place)
+    end = shorten(aligned(columns, ends), max(room // 2, 0))
     text = fit(safe_line(claim.receipt.text), max(room - cell_len(end), 0))
     signed = Span(sign, "rule" if claim.status else "entity")
     return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))
@@ -275,7 +289,10 @@ class Experts(ModeScreen):
         topic.select_all()  # typing replaces it
         self._show_weight()
         self.session.client.start(self.model.find_topics())
+        left = self.session.left.pop(self.MODE, None)
         if self.model.view is not None:
+            if left is not None:
+                self.query_one(ExpertList).show_as_left(self.model.view, *left)
             self.show()
             self.set_focus(self.query_one(ExpertList))  # the topic has already been typed
 
@@ -298,7 +315,7 @@ class Experts(ModeScreen):
             case ExpertList() as experts if experts.current is not None:
                 keymap = self.app.keymap
                 edit = keymap.key_of("claim.edit") if keymap.offers("claim.edit") else ""
-                return row_words(experts.current, weight, edit)
+                return row_words(experts.current, weight, edit, experts.digits)
         return ()
 
     @on(TopicLine.Changed)
@@ -315,6 +332,7 @@ class Experts(ModeScreen):
             self.query_one(TopicLine).value = event.row
         elif isinstance(event.row, ClaimRow):
             claim = event.row.receipt
+            self.session.left[self.MODE] = self.query_one(ExpertList).expanded_ids, event.row
             self.app.post_message(GoTo(path=claim.path, line=claim.line))
 
     def action_focus_topic(self) -> None:
@@ -390,7 +408,7 @@ WEIGHT_WORDS: Mapping[str, str] = {
 }
 
 
-def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
+def row_words(row: Row, weight: str, edit_key: str, digits: int) -> Meanings:
     """Return the meanings of a row; `edit_key` opens a claim in an editor, empty without one."""
     if isinstance(row, str):
         return ((row, "A topic that facts of this base are about."),)
@@ -400,17 +418,17 @@ def row_words(row: Row, weight: str, edit_key: str) -> Meanings:
         counts = f"It does not count: {row.status}." if row.status else WEIGHT_WORDS[weight]
         return (
             (
-                f"{sign} {row.receipt.contribution:.2f}",
+                f"{sign} {row.receipt.contribution:.{digits}f}",
                 f"What this claim adds to the score. {counts}",
             ),
             (place, f"Where the claim stands{opens}."),
         )
     total = f"The sum over the claims, by {weight}. {WEIGHT_WORDS[weight]}"
     return (
-        (f"{row.expert.score:.2f}", total),
+        (score_text(row, digits), total),
         ("━━━", "The score as a share of that of the first."),
         (
-            " · ".join(filter(None, row.columns)),
+            " · ".join(filter(None, row.columns if digits else row.columns[1:])),
             "Claims are facts on the topic; sources are the distinct ones they name.",
         ),
     )

@@ -26,6 +26,7 @@ from kbx_tui.tui.reading.documents import present_document, read_passage
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.shell.messages import GoTo
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -55,6 +56,8 @@ class Reader:
         self.history: list[Step] = []
         """The documents and cards opened, in order; the last one is shown."""
         self.origin: Pane = "results"
+        self.return_mode = ""
+        """The mode to return to from the first document, if it was opened there."""
         self._takes_focus = False
         self._replaces = False
         """Whether the next document or card replaces the current one in the history."""
@@ -62,6 +65,10 @@ class Reader:
     @property
     def is_open(self) -> bool:
         return self._panes.read is not None
+
+    @property
+    def _has_focus(self) -> bool:
+        return isinstance(self._screen.focused, tuple(READERS.values()))
 
     @property
     def _panes(self) -> Panes:
@@ -123,6 +130,12 @@ class Reader:
             self.count_opening(path)
         self._width = self._pane_width
         self._requests.start(self._read_document(path, line))
+
+    def open_from(self, mode: str, path: str, line: int) -> None:
+        """Open a document for a mode, to which going back from it returns."""
+        self.history.clear()
+        self.return_mode = mode if mode != "explore" else ""
+        self.open_document(path, line=line, focus=True)
 
     def open_card(self, entity_id: str, *, replace: bool = False) -> None:
         self._takes_focus, self._replaces = True, replace
@@ -226,9 +239,12 @@ class Reader:
             case [(_, path)]:
                 self.open_document(path, focus=True, replace=True)
             case _:
+                mode = self.return_mode if self._has_focus else ""
                 self._close()
                 self._panes.go_to(self.origin)
                 self.origin = "results"
+                if mode:
+                    self._screen.app.post_message(GoTo(mode))
 
     def toggle_preview(self) -> None:
         if self.is_open:
@@ -241,7 +257,7 @@ class Reader:
     def give_way(self) -> None:
         """Close the reader if it covers the results and no longer has the focus."""
         covers = self.is_open and not self._screen.has_class("-wide")
-        if covers and not isinstance(self._screen.focused, tuple(READERS.values())):
+        if covers and not self._has_focus:
             self._close()
             self.origin = "results"
 
@@ -253,6 +269,7 @@ class Reader:
 
     def _close(self) -> None:
         self._requests.cancel()
+        self.return_mode = ""
         self.history.clear()
         self._panes.show_reader(None)
         self.follow_cursor()

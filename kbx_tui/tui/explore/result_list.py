@@ -206,12 +206,18 @@ class ResultList(RowsView[ResultRow]):
         has_room = width >= HEADING_FROM and not is_title
         return passage_lines(snippet, width, PASSAGE_LINES, heading if has_room else "")
 
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        self.rebuild_lines()
+
     def slots(self) -> Sequence[Slot | Line]:
         slots, folded = self.row_slots(), len(self.rows) - self._count_shown()
         more: Line = ()
         if folded:
-            key = Span(self.app.keymap.key_of("list.last"), "accent")
-            more = (Span(f"   {folded} weaker · ", "dim"), key, Span(" shows them", "dim"))
+            more = (Span(f"   {folded} weaker", "dim"),)
+            if self.has_focus:  # elsewhere, the key does something else
+                key = Span(self.app.keymap.key_of("list.last"), "accent")
+                more += (Span(" · ", "dim"), key, Span(" shows them", "dim"))
         elif self._more:
             more = (Span(f"   and {self._more:,} more: add a word to narrow it", "dim"),)
         return [*slots, more] if slots and more else slots

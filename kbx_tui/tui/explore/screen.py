@@ -240,12 +240,18 @@ class Explore(JudgingScreen):
         slider, before = event.slider, self.view
         self.note_measured()
         self.model.update(**{slider.label: event.value})
+        self.show_keys()
         if before is not None and self.view is not None and self.view is not before:
             ranks, keymap = self.query_one(ResultList).settled_ranks, self.app.keymap
             words = moved_words(slider, ranks, self.view)
             saves = f"{words} · {keymap.key_of('settings.save')} saves it"
             is_offered = keymap.offers("settings.save") and cell_len(saves) < self.size.width - 2
             self.show_notice(saves if is_offered else words)
+
+    def first_keys(self) -> Collection[str]:
+        state, defaults = self.model.state, self.model.defaults
+        moved = (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
+        return ("settings.save",) if moved else ()
 
     def note_measured(self) -> None:
         self.app_state.note_measured()

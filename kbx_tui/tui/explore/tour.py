@@ -23,8 +23,8 @@ STEPS: tuple[tuple[str, str], ...] = (
     ),
     (
         "alpha.more",
-        "Press {key} twice: alpha now weighs a document's own text more, its entities less. ▲ and ▼"
-        " mark the rows that move.",
+        "Press {key} twice: alpha now weighs a document's own text more, its entities less. If a"
+        " row moves, it gets ▲ or ▼.",
     ),
     (
         "undo",

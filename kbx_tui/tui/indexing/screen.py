@@ -30,7 +30,6 @@ from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
 from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, IndexModel, RunChanged
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.shell.messages import GoTo
-from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.lines_view import TextPane, dim_text, titled_text
 from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
@@ -429,7 +428,7 @@ class Index(ModeScreen):
                 folders, is_wide = self.query_one(FolderList), self.has_class("-wide")
                 if not files.rows and files.has_focus and folders.rows and is_wide:
                     self.set_focus(folders)
-        self.query_one(KeyBar).show(*self.scopes())
+        self.show_keys()
         self.show_run()
 
     @on(FoldersChanged)

@@ -88,7 +88,10 @@ class LiveMeasure:
         """Return a sentence if the current settings answer the judged queries worse than A."""
         start, now = map(format_score, map(fmean, (self.start, self.now)))
         count = format_count(len(self.queries), "judged query")
-        worse = f"Over {count} this is worse than A: nDCG@10 {now} instead of {start}."
+        worse = (
+            f"On {count} of this base whose right answers are known, these settings do worse than A"
+            f" (what is saved, unless you pinned others): nDCG@10 {now} instead of {start}."
+        )
         return (worse,) if now < start else ()
 
 

@@ -8,6 +8,7 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Collection,
     Iterable,
     Iterator,
     Mapping,
@@ -177,6 +178,13 @@ class FrameScreen(Screen[None]):
         is_field = isinstance(self.focused, Input)  # letters are text in a field
         return (*inner, "jump", "app") if is_field else (*inner, *self.palette_scopes, "app")
 
+    def first_keys(self) -> Collection[str]:
+        """Return the ids of the commands that matter most now, for the key bar."""
+        return ()
+
+    def show_keys(self) -> None:
+        self.query_one(KeyBar).show(*self.scopes(), first=self.first_keys())
+
     def meanings(self) -> Iterable[tuple[str, str]]:
         return ()
 
@@ -222,7 +230,7 @@ class FrameScreen(Screen[None]):
 
     def on_descendant_focus(self) -> None:
         self._show_focused_pane()
-        self.query_one(KeyBar).show(*self.scopes())
+        self.show_keys()
         if self.maximized is not None and self.focused is not self.maximized:
             self.maximized = None  # else the focused pane would be hidden
 

@@ -119,7 +119,9 @@ class ThemePalette(CommandPalette):
 
         class Themes(Provider):
             def _names(self) -> list[str]:
+                # Last those in the colours of the terminal, which may be dark under a light name.
                 names, now = sorted(self.app.available_themes), self.app.theme
+                names.sort(key=lambda name: "ansi" in name)
                 return [now, *(name for name in names if name != now)]
 
             async def discover(self) -> Hits:

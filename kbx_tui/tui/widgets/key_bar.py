@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from textual import events, getters
@@ -23,21 +23,23 @@ class KeyBar(LineWidget):
     COMPONENT_CLASSES = looks("accent")
     app = getters.app(TerminalApp)
     scopes: tuple[Scope, ...] = ("screen", "app")
+    first: Collection[str] = ()
+    """Ids of the commands that matter most now, shown whatever others there are room for."""
 
-    def show(self, *scopes: Scope) -> None:
-        self.scopes = scopes
+    def show(self, *scopes: Scope, first: Collection[str] = ()) -> None:
+        self.scopes, self.first = scopes, first
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         keymap = self.app.keymap
-        shown = fitting_commands(self._commands(), keymap, self.size.width)
+        shown = fitting_commands(self._commands(), keymap, self.size.width, self.first)
         parts = ((command, _key_and_label(command, keymap)) for command in shown)
         x = event.get_content_offset_capture(self).x
         if (command := part_at(parts, x)) is not None:
             self.app.simulate_key(keymap.keys(command)[0])
 
     def line(self, width: int) -> Line:
-        return key_line(self._commands(), self.app.keymap, width)
+        return key_line(self._commands(), self.app.keymap, width, self.first)
 
     def _commands(self) -> list[Command]:
         focused = self.screen.focused
@@ -50,29 +52,32 @@ class KeyBar(LineWidget):
         ]
 
 
-def key_line(commands: Iterable[Command], keymap: Keymap, width: int) -> Line:
-    shown = fitting_commands(commands, keymap, width)
+def key_line(
+    commands: Iterable[Command], keymap: Keymap, width: int, first: Collection[str] = ()
+) -> Line:
+    shown = fitting_commands(commands, keymap, width, first)
     return tuple(span for command in shown for span in _key_and_label(command, keymap))
 
 
-def fitting_commands(commands: Iterable[Command], keymap: Keymap, width: int) -> list[Command]:
-    """Return the commands that fit in `width` cells, at most 7, always with `ALWAYS_SHOWN`."""
+def fitting_commands(
+    commands: Iterable[Command], keymap: Keymap, width: int, first: Collection[str] = ()
+) -> list[Command]:
+    """Return the commands that fit in `width` cells, at most 7, always with `ALWAYS_SHOWN`.
+
+    Those of `first` precede the others in the choice, but not in the bar.
+    """
     by_label: dict[str, Command] = {}
     for command in commands:
-        if command.bar:
+        if command.bar or command.id in first:
             by_label.setdefault(command.label, command)  # the innermost of each label
     sizes = {command.id: width_of(_key_and_label(command, keymap)) for command in by_label.values()}
-    kept = [command for label, command in by_label.items() if label in ALWAYS_SHOWN]
-    room = width - sum(sizes[command.id] for command in kept)
-    shown, others = [], MOST - len(kept)
-    for label, command in by_label.items():
-        if label in ALWAYS_SHOWN:
-            shown.append(command)
-        elif others and sizes[command.id] <= room:
+    kept = [command.id for label, command in by_label.items() if label in ALWAYS_SHOWN]
+    room = width - sum(map(sizes.__getitem__, kept))
+    for command in sorted(by_label.values(), key=lambda command: command.id not in first):
+        if command.id not in kept and len(kept) < MOST and sizes[command.id] <= room:
             room -= sizes[command.id]
-            others -= 1
-            shown.append(command)
-    return shown
+            kept.append(command.id)
+    return [command for command in by_label.values() if command.id in kept]
 
 
 def _key_and_label(command: Command, keymap: Keymap) -> Line:

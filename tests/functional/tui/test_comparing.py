@@ -140,8 +140,9 @@ async def test_enter_reads_and_escape_returns_with_the_settings_b(demo: Path, si
         await driver.press("down", "enter")
         await driver.until_focused(PreviewPane)
         assert driver.explore.query_one(PreviewPane).path == rows.rows[1].after.path  # type: ignore[union-attr]
-        await driver.press("escape", "d")
+        await driver.press("escape")
         await driver.until_focused(SideBySide)
+        await driver.until(lambda: driver.app.screen.query_one(SideBySide).cursor == 1)
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.explore)
         assert driver.state.mode == "flat"

@@ -131,6 +131,14 @@ async def test_draft_can_be_decided_while_another_is_half_typed(demo_copy: Path)
         await review.until(lambda: "supersede" in review.actions)
 
 
+async def test_what_is_typed_after_the_example_replaces_it(demo_copy: Path) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.press("slash", "up", "up")
+        assert review.screen.line.value == review.screen.line.example
+        await review.driver.write("Bob")
+        assert review.screen.line.value == "Bob"
+
+
 async def test_the_selected_draft_is_shown_whole(demo_copy: Path) -> None:
     text = "Favours asynchronous communication via Slack over every meeting that has no agenda"
     async with reviewing(demo_copy, (120, 36)) as review:

@@ -93,6 +93,26 @@ async def test_a_claim_is_read_in_its_document(demo: Path) -> None:
         await driver.until_shown(PreviewPane, claim.receipt.path, line)
 
 
+async def test_back_from_a_page_returns_to_the_claim_it_was_opened_from(demo: Path) -> None:
+    async with running_experts(demo, "migration", NARROW) as driver:
+        await driver.press("enter", "j", "j")
+        claim = expert_list(driver).current
+        assert isinstance(claim, ClaimRow)
+        await driver.until_shown(ExpertList, f"› + 1 {claim.receipt.text[:20]}", claim.receipt.date)
+        assert f"{claim.receipt.path}:{claim.receipt.line}"[-12:] in driver.text_of(ExpertList)
+        assert isinstance(driver.app.screen, Experts)
+        assert next(iter(driver.app.screen.meanings()))[0] == "+ 1"  # as shown, not 1.00
+        before = driver.text_of(ExpertList)
+        await driver.press("enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("escape")
+        await driver.until_focused(ExpertList)
+        assert expert_list(driver).current == claim
+        await driver.until(lambda: driver.text_of(ExpertList) == before)
+        await driver.press("f1", "escape")  # it returns only once
+        await driver.until(lambda: driver.app.screen is driver.explore)
+
+
 async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
         await driver.until_shown(ExpertList, "K shows all kinds")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from textual.events import Click
 from textual.widget import Widget
+from textual.widgets import OptionList
 
 from kbx_tui.tui.dedup.panes import DraftList
 from kbx_tui.tui.explore.inputs import QueryLine
@@ -201,6 +202,9 @@ async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> N
         assert driver.app.app_state.user.theme == kept
         driver.app.search_themes()
         await driver.until(lambda: isinstance(driver.app.screen, ThemePalette))
+        await driver.until(lambda: driver.app.screen.query_one(OptionList).option_count > 5)
+        last = driver.app.screen.query_one(OptionList).options[-1].prompt
+        assert "ansi" in str(last)  # its colours are the terminal's, whatever its name says
         await driver.write("nord")
         await driver.until(lambda: driver.app.theme == "nord")
         await driver.press("enter")

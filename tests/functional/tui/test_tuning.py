@@ -72,6 +72,7 @@ async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
         await driver.until_shown(KeyBar, "← → alpha")
         await driver.press("right", "l", "shift+right", "L")
         await driver.until(lambda: driver.alpha == 0.62)
+        await driver.until_shown(KeyBar, "S save settings")
         await driver.press("home")
         await driver.until(lambda: driver.alpha == 0.0)
         await driver.press("left", "end", "h", "shift+left", "H")

@@ -395,9 +395,9 @@ async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes
         await driver.press("down")
         await driver.until_shown(TourBubble, "3/6")
         assert driver.explore.query_one(TourBubble).region == bubble
-        await driver.until_shown(TourBubble, "▲ and ▼ mark the rows that move.")
+        await driver.until_shown(TourBubble, "If a row moves, it gets ▲ or ▼.")
         await driver.pilot.resize_terminal(*TINY)
-        await driver.until_shown(TourBubble, "▲ and ▼ mark the rows that move.")
+        await driver.until_shown(TourBubble, "If a row moves, it gets ▲ or ▼.")
         await driver.pilot.resize_terminal(*NARROW)
         await driver.press("slash")  # there, the keys of the next steps would be text
         await driver.until_shown(TourBubble, "2/6 Press ↓")

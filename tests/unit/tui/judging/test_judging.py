@@ -45,7 +45,10 @@ def test_measures_are_shown_beside_the_start_with_a_warning_if_worse() -> None:
         "nDCG@10 .73 (start .67), 1 better, 1 worse, judged@10 50 %"
     )
 
-    worse = "Over 3 judged queries this is worse than A: nDCG@10 .67 instead of .73."
+    worse = (
+        "On 3 judged queries of this base whose right answers are known, these settings do worse"
+        " than A (what is saved, unless you pinned others): nDCG@10 .67 instead of .73."
+    )
     assert replace(MEASURE, start=MEASURE.now, now=MEASURE.start).warning == (worse,)
     assert MEASURE.warning == ()
 

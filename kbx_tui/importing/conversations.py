@@ -20,6 +20,7 @@ from kbx_tui.importing.imported_document import (
     SourceFile,
     content_id,
 )
+from kbx_tui.importing.rich_text import markdown_of
 from kbx_tui.importing.transcripts import (
     Turn,
     fathom_turns,
@@ -134,8 +135,9 @@ def _fathom_meeting(file: SourceFile, meeting: dict[str, Any]) -> ImportedDocume
     summaries = _objects_in([meeting.get("default_summary"), meeting.get("summary")])
     summary = "\n\n".join(_text_in(each, "markdown_formatted") for each in summaries)
     said = speech(turns) or _text_in(meeting, "transcript")
+    alone = json.dumps(meeting, sort_keys=True).encode()
     page = transcript(
-        f"fathom:{meeting.get('recording_id') or content_id(file.data)}",
+        f"fathom:{meeting.get('recording_id') or content_id(alone)}",
         file,
         turns,
         title=_text_in(meeting, "title", "meeting_title"),
@@ -195,7 +197,7 @@ def _granola_meetings(
         title = _text_in(note, "title")
         said = note.get("transcript") or _entry(state, "transcripts", note["id"])
         turns = _turns(said.get("entries") if isinstance(said, dict) else said)
-        text = _text_in(note, "notes_markdown", "notes_plain") or _rich_text(note.get("notes"))
+        text = _text_in(note, "notes_markdown", "notes_plain") or markdown_of(note.get("notes"))
         summary = _text_in(note, "summary_markdown", "summary_text")
         summary = summary or _granola_panels(note, _entry(state, "documentPanels", note["id"]))
         if text and summary and summary != text:
@@ -229,35 +231,11 @@ def _granola_panels(note: dict[str, Any], panels: object) -> str:
     """Return the summaries that Granola wrote of a note, each by the title of its template."""
     found = panels.values() if isinstance(panels, dict) else (note.get("last_viewed_panel"),)
     texts = [
-        (_text_in(panel, "title"), _rich_text(panel.get("content")))
+        (_text_in(panel, "title"), markdown_of(panel.get("content")))
         for panel in found
         if isinstance(panel, dict) and not panel.get("deleted_at")
     ]
     return "\n\n".join(f"### {title}\n\n{text}" if title else text for title, text in texts if text)
-
-
-_DEEPEST = 50
-
-
-def _rich_text(node: object, depth: int = 0) -> str:
-    """Return a text of ProseMirror, in which Granola keeps its notes, as markdown."""
-    match node:
-        case {"type": "text", "text": str(text), "marks": [{"attrs": {"href": str(link)}}]}:
-            return f"[{text}]({link})"
-        case {"type": "text", "text": str(text)}:
-            return text
-        case {"type": str(kind), "content": [*children], **others} if depth < _DEEPEST:
-            parts = [_rich_text(child, depth + 1) for child in children]
-        case _:
-            return "\n" if node == {"type": "hardBreak"} else ""
-    if kind == "heading":
-        attributes = others.get("attrs")
-        level: Any = attributes.get("level") if isinstance(attributes, dict) else 2
-        return f"{'#' * (level if level in range(1, 7) else 2)} {''.join(parts)}"
-    if kind.endswith("List"):
-        return "\n".join("- " + part.replace("\n", "\n  ") for part in parts)
-    apart = {"paragraph": "", "codeBlock": "", "listItem": "\n", "taskItem": "\n"}
-    return apart.get(kind, "\n\n").join(filter(None, parts))
 
 
 def _granola_notes(data: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:

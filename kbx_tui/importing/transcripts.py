@@ -412,8 +412,8 @@ def _listed(head: Sequence[str]) -> tuple[tuple[list[str], list[str]], list[str]
 
 
 _RECORDING = re.compile(
-    r"\W*VIEW RECORDING(?: - (?P<length>\d[\w ]*?))?(?: \([^()]*\))?"
-    r"\W*(?P<link>https?://[^\s()]+)?\W*"
+    r"\W*+VIEW RECORDING(?: - (?P<length>\d\w*+(?: ++(?!https?:)\w++)*+))?+(?: \([^()]*\))?+"
+    r"\W*+(?:(?P<link>https?://[^\s()]++)\W*+)?+"
 )
 _DAY = re.compile(r"\w+ \d{1,2}(?:, \d{4})?")
 

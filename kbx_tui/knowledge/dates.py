@@ -94,6 +94,8 @@ _SPANS = tuple(
 _NUMBERED = re.compile(r"(?<![^\W_])[A-Z]{2,}-\d{4}-\d{1,2}(?![-\d])")
 """A number of a year, as `INC-2026-05`, which is not a month."""
 _YEAR_IN_FOLDER = re.compile(r"(?:19|20)\d\d[^/]*/")
+_VERSION = re.compile(r"\d{4}\.(?:\d|\d\d\.\d)(?!\d)")
+"""A folder of a version, as `2024.12.1`: with dots, a month and a day have two digits."""
 _DATE_FOLDERS = re.compile(
     r"(?:^|/)((?:19|20)\d\d)[年년]?/(?:\1[-_])?"
     rf"(?:(\d{{2}}|\d(?=[月월]))[月월]?(?:[ ._-]+{_ANY_MONTH})?|({_ANY_MONTH}))"
@@ -294,7 +296,7 @@ def _date_of_folders(path: str) -> str:
     """Return the day with which a folder begins, or that or the month of folders and file."""
     if not _YEAR_IN_FOLDER.search(path):  # most paths, which are not folded for that
         return ""
-    folders = list(map(_folded, reversed(path.split("/")[:-1])))
+    folders = [_folded(name) for name in reversed(path.split("/")[:-1]) if not _VERSION.match(name)]
     days = (match for folder in folders for form in _DAYS if (match := form.match(folder)))
     if iso := next(filter(None, map(_iso_of, days)), ""):
         return iso

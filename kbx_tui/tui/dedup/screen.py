@@ -43,7 +43,7 @@ class Dedup(ModeScreen):
 
     def compose_panes(self) -> ComposeResult:
         drafts, known, diff = panes.DraftList(), panes.KnownList(), panes.DiffPane()
-        drafts.border_title, known.border_title = "Drafts", "Known, what decides first"
+        drafts.border_title, known.border_title = "Drafts", "Known, the deciding fact first"
         known.empty_state = panes.no_draft_selected
         yield panes.DraftLine(self._add_line)
         with Horizontal(id="review"):

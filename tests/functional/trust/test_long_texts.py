@@ -8,8 +8,9 @@ import pytest
 from kbx_tui.cli.output import table_text
 from kbx_tui.drafting.drafts import drafts_from_text
 from kbx_tui.evaluation.exchange import read_topics
+from kbx_tui.importing.import_formats import read_documents
 from kbx_tui.importing.import_planning import AttendeeMatcher, ImportPlanner
-from kbx_tui.importing.imported_document import Imported, ImportedDocument
+from kbx_tui.importing.imported_document import Imported, ImportedDocument, SourceFile
 from kbx_tui.index.build.stages import document_row
 from kbx_tui.index.tables import searched_text
 from kbx_tui.knowledge.chunker import split_documents
@@ -59,6 +60,13 @@ def plan_namesakes(count: int) -> None:
     assert len(planner.plan(Imported(documents), AttendeeMatcher(())).edits) == count
 
 
+def import_head(line: str) -> None:
+    text = f"{line}\n\n0:12 - Rosa Diaz\nWe sail.\n"
+    (meeting,) = read_documents([SourceFile("talk.txt", text.encode())]).documents
+    assert isinstance(meeting, ImportedDocument)
+    assert meeting.body.endswith("We sail.\n")
+
+
 def find_parts(count: int) -> None:
     body = "".join(f"# h{number}\n" for number in range(count))
     assert [part_line(body, 1, f"h{number}") for number in range(count)] == [*range(1, count + 1)]
@@ -104,13 +112,15 @@ SPACES = " " * 150_000
         lambda: list(read_facts(page("# A\n## Facts\n- x\n" + NOTES), "x")),
         lambda: select_topics(20_000),
         lambda: find_parts(20_000),
+        lambda: import_head(f"VIEW RECORDING - 1{' ' * 3_000}!a"),
+        lambda: import_head(f"VIEW RECORDING{'!' * 40_000}a"),
         lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
         lambda: read_topics(b"<top>" * 200_000),
         lambda: table_text([{"title": f"-{'1' * 60_000}x"}], "csv"),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
-         "parts", "drafts", "topics", "csv"],
+         "parts", "spaces", "marks", "drafts", "topics", "csv"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()

@@ -258,6 +258,8 @@ def test_meetings_of_fathom_are_read_whatever_part_of_them_is_exported() -> None
         alone.body
         == meeting("a.json", {"transcript": [{"speaker": "Tim Ek", "text": "Aye."}]}).body
     )
+    several = imported("a.json", json.dumps([said, said | {"title": "Tides"}])).documents
+    assert len({each.import_id for each in several if isinstance(each, ImportedDocument)}) == 2
     summary = {"recording_id": 7, "summary": {"markdown_formatted": "Low."}}
     assert meeting("a.json", summary).body == "Low.\n"
 
@@ -279,13 +281,47 @@ def test_rich_text_and_panels_of_granola_become_markdown() -> None:
     said = {"n": [{"text": "Aye.", "source": "system"}]}
     state = {"documents": {"n": note}, "documentPanels": panels, "transcripts": said}
     assert meeting("cache-v4.json", {"cache": {"state": state}}).body == (
-        "### Tides\n\n- Bring [rope](https://a.example)\n  - long\n\n## Summary\n\n"
+        "### Tides\n\n- Bring [rope](https://a.example)\n  1. long\n\n## Summary\n\n"
         "### Next\n\nSail.\n\n## Transcript\n\n**Others:** Aye.\n"
     )
     viewed = {"docs": [note | {"notes": None, "last_viewed_panel": panels["n"]["p"]}]}
     assert meeting("docs.json", viewed).body == "### Next\n\nSail.\n"
     page = one("a.md", "---\ngranola_id: n\nurl: https://a.example\n---\nSail.\n")
     assert page.fields["url"] == "https://a.example"
+
+
+BOLD, LINK_MARK = {"type": "bold"}, {"type": "link", "attrs": {"href": "https://a.example"}}
+PARAGRAPH = [
+    {"type": "text", "text": "rope", "marks": [BOLD, LINK_MARK]},
+    {"type": "hardBreak", "marks": [BOLD]},
+    {"type": "text", "text": "sail"},
+]
+PANEL = """<h3>Tides &amp; wind</h3>
+<ul>
+<li>Bring <b>the <a href="https://a.example/?a=1&amp;b=2">rope</a></b> now
+<ol><li><p>long</p></li><li>strong</li></ol>
+</li></ul><hr><p>Low:<br>at
+ten</p> Sail"""
+
+
+@pytest.mark.parametrize(
+    ("content", "markdown"),
+    [
+        ({"type": "paragraph", "content": PARAGRAPH}, "[rope](https://a.example)\nsail"),
+        (PANEL, "### Tides & wind\n\n- Bring the [rope](https://a.example/?a=1&b=2) now\n"
+                "  1. long\n  2. strong\n\nLow:\nat ten\n\nSail"),
+        ("Sail.\n\n- a <b", "Sail.\n\n- a <b"),
+        ({"type": "heading", "attrs": {"level": 2.0}, "content": PARAGRAPH[2:]}, "## sail"),
+        ({"type": "heading", "attrs": {"level": True}, "content": PARAGRAPH[2:]}, "## sail"),
+        ({"type": "heading", "attrs": {"level": 10**9}, "content": PARAGRAPH[2:]}, "## sail"),
+    ],
+)  # fmt: skip
+def test_a_panel_of_granola_keeps_its_text_whatever_its_form(
+    content: object, markdown: str
+) -> None:
+    note = {"id": "n", "title": "Harbour", "created_at": "2026-03-17T09:00:00"}
+    viewed = {"docs": [note | {"last_viewed_panel": {"content": content}}]}
+    assert meeting("docs.json", viewed).body == f"{markdown}\n"
 
 
 def event(lines: str, head: str = "") -> ImportedDocument:

@@ -33,6 +33,9 @@ def test_unambiguous_dates_are_converted_to_iso(text: str, expected: str) -> Non
         (None, "log/2024/12/pump.md", "2024-12"),
         (None, "log/2024/12/2023-11 pump.md", "2023-11"),
         (None, "log/2024-12-31 pump/2023-11.md", "2024-12-31"),
+        (None, "log/2024.12.31 pump/a.md", "2024-12-31"),
+        (None, "releases/2024.12.1/a.md", ""),
+        (None, "releases/2024.1.12/a.md", ""),
         (None, "log/2024.md", "2024"),
         (None, "memory/meetings/2024/13/31/99-2024-02-30.md", ""),
         (None, "log/8124/12/pump.md", ""),
@@ -40,7 +43,8 @@ def test_unambiguous_dates_are_converted_to_iso(text: str, expected: str) -> Non
     ],
     ids=[
         *("frontmatter", "number", "file-name", "folders", "day-of-folder", "month-twice", "month"),
-        *("month-in-name", "folder-begins-with-day", "year", "impossible", "not-a-year", "no-date"),
+        *("month-in-name", "folder-begins-with-day", "dots", "patch-version", "version", "year"),
+        *("impossible", "not-a-year", "no-date"),
     ],
 )
 def test_document_date_comes_from_frontmatter_then_file_name_then_folders(

@@ -329,7 +329,7 @@ Meanings = tuple[tuple[str, str], ...]
 STATES: Mapping[str, str] = {
     "new": "Nothing that is known about its entity is similar enough. It would be written.",
     "exact": "Its entity has this very text already, apart from case, accents and spacing.",
-    "near": "A fact of its entity says the same, more or less: compare them on the right.",
+    "near": "A fact of its entity says the same, more or less: compare the two.",
     "conflict": "A fact of its entity cannot be true beside it.",
     "repeated": "An earlier draft of this list says the same.",
     "checking": "It is being compared with what is known.",

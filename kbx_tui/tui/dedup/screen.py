@@ -321,7 +321,7 @@ class Dedup(ModeScreen):
         elif draft.removes and asked is None:
             self._refuse_removal()
         elif not draft.has_page:
-            self.show_notice(f"its entity has no page: {self._page_keys}")
+            self.show_notice(f"it has no page yet: {self._page_keys}")
         elif action == "create":
             self._decide(draft.id, Choice("create"))
         elif asked is not None and action == "merge":
@@ -395,7 +395,7 @@ class Dedup(ModeScreen):
     async def action_edit(self) -> None:
         known = self.known
         if known is None or not await self.edit_file(known.path, known.line):
-            self.show_notice("no file is chosen: go to a fact on the right first")
+            self.show_notice("no file is chosen: go to a known fact first")
 
     # Showing.
 

@@ -18,7 +18,7 @@ STEPS: tuple[tuple[str, str], ...] = (
     ("query.earlier", "Press {key} to ask a question, or type one. Answers come as you type."),
     (
         "query.results",
-        "Press {key} to go to the results. Beside them is what you named, such as a person, and"
+        "Press {key} to go to the results. With them is what you named, such as a person, and"
         " why a result is where it is.",
     ),
     (

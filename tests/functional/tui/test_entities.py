@@ -124,7 +124,7 @@ async def test_down_scrolls_by_line_until_documents_are_reached() -> None:
 
 async def test_page_and_end_keys_move_the_cursor_of_a_card() -> None:
     async with showing(CARD) as (app, pilot):
-        await pilot.press("G")
+        await pilot.press("end")
         assert "Meeting 29" in cursor_row(app)
         await pilot.press("pageup")
         assert "Meeting" in cursor_row(app)
@@ -146,7 +146,7 @@ async def test_one_key_shows_facts_and_documents_by_date(size: tuple[int, int]) 
         assert any("Timeline" in row for row in app.rows())
         assert not any("Open items" in row for row in app.rows())
         assert dates
-        await pilot.press("G")
+        await pilot.press("end")
         assert "Meeting 29" in cursor_row(app)
         await pilot.press("U")
         assert app.card.virtual_size.height == before
@@ -184,14 +184,14 @@ async def test_empty_card_survives_all_keys() -> None:
             "",
             "  no page of its own",
         ]
-        await pilot.press("j", "k", "up", "down", "pagedown", "pageup", "home", "G", "enter")
+        await pilot.press("j", "k", "up", "down", "pagedown", "pageup", "home", "end", "enter")
         assert not app.opened
         assert app.card.current_path == ""
 
 
 async def test_reloaded_card_keeps_its_cursor() -> None:
     async with showing(CARD) as (app, pilot):
-        await pilot.press("G", "k", "k")
+        await pilot.press("end", "k", "k")
         path, rows = app.card.current_path, app.rows()
         app.card.show(replace(CARD, aliases=("achen",)))
         await pilot.pause()
@@ -208,7 +208,7 @@ async def test_reloaded_card_keeps_its_cursor() -> None:
 
 async def test_cursor_of_a_card_stays_visible_after_a_resize() -> None:
     async with showing(CARD, (140, 40)) as (app, pilot):
-        await pilot.press("G")
+        await pilot.press("end")
         for size in ((50, 16), (80, 24), (140, 40)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
@@ -226,7 +226,7 @@ async def test_only_visible_documents_of_a_card_are_drawn(monkeypatch: pytest.Mo
     monkeypatch.setattr(entity_card, "document_line", counted)
     many = tuple(replace(document(n % 100), path=f"m/{n}.md") for n in range(5_000))
     async with showing(replace(CARD, documents=many)) as (app, pilot):
-        await pilot.press("G")
+        await pilot.press("end")
         assert app.card.current_path == "m/4999.md"
         assert len(set(drawn)) <= 2 * app.card.visible_height
         assert not app.card.children
@@ -265,7 +265,7 @@ async def test_entities_are_muted_or_pinned_until_the_query_is_cleared(demo: Pat
 
 async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
-        await driver.press("escape", "e", "G")
+        await driver.press("escape", "e", "end")
         entity = driver.explore.query_one(EntityList).current
         assert entity is not None
         assert not entity.kept
@@ -314,7 +314,7 @@ async def test_z_undoes_one_change_at_a_time(demo: Path) -> None:
         await driver.narrow("memory/meetings")
         await driver.press("escape", "e", "minus")
         await driver.until(lambda: driver.state.muted == {ALICE})
-        await driver.press("G", "plus")
+        await driver.press("end", "plus")
         await driver.until(lambda: driver.state.pinned)
         await driver.press("s", "m")
         await driver.press(*["right_square_bracket"] * 5)  # one move

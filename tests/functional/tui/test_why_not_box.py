@@ -211,4 +211,5 @@ async def test_the_box_opens_on_a_document_missing_from_the_results_and_counts_t
         documents = await open_box(driver)
         assert documents.current is not None
         assert documents.current.path not in driver.paths
+        documents.scroll_end(animate=False)
         await driver.until_shown(DocumentList, "43 more: type part of a title")

@@ -39,8 +39,6 @@ Chosen = tuple[str, "ActionRow"]
 """The path of a document, and what to do with it."""
 LIMIT = 10
 DOCUMENTS = 20
-COUNTED = 1_000
-"""The most documents that are found, to say how many there are beside those listed."""
 
 
 class DocumentLine(OrderedInput):
@@ -62,7 +60,9 @@ class WhyNotBox(ModeBox[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="why_not"):
-            yield DocumentLine("part of a title or path")
+            summary = self._model.summary
+            count = f" of {summary.documents:,}" if summary and summary.documents else ""
+            yield DocumentLine(f"part of a title or path{count}")
             yield DocumentList()
             yield AnswerList()
 
@@ -101,7 +101,7 @@ class WhyNotBox(ModeBox[Chosen | None]):
     async def _find(self, text: str) -> None:
         found: Sequence[DocumentName] = ()
         if self._model.is_searchable:
-            found = await self._client.run(lambda engine: engine.documents.find(text, COUNTED))
+            found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
         if text != self.query_one(DocumentLine).value:
             return
         self._found_for, documents = text, self._documents
@@ -114,8 +114,7 @@ class WhyNotBox(ModeBox[Chosen | None]):
                 " find one by what it says, close this box and ask for that in the query.",
             )
         documents.ranks = self._ranks
-        documents.more = len(found) - DOCUMENTS
-        documents.show(found[:DOCUMENTS])
+        documents.show(found)
         if not text:  # why not is asked of what is missing
             missing = (
                 row for row, each in enumerate(documents.rows) if each.path not in self._ranks
@@ -357,13 +356,6 @@ RANK = 5
 
 class DocumentList(BoxList["DocumentName"]):
     ranks: Mapping[str, int] = MappingProxyType({})
-    more = 0
-
-    def lines_below(self, width: int) -> list[Line]:
-        if self.more <= 0:
-            return []
-        least = "at least " if self.more == COUNTED - DOCUMENTS else ""
-        return [BLANK, *paragraph(f"{least}{self.more:,} more: type part of a title", width, "dim")]
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         document = self.rows[row]

@@ -12,7 +12,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query.typed_filters import read_filters
-from kbx_tui.tui.commands.keymap import Keymap, command_by_id
+from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.cell_text import shorten
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
 from kbx_tui.tui.explore import inputs
@@ -30,7 +30,7 @@ from kbx_tui.tui.explore.view import (
 )
 from kbx_tui.tui.explore.why_pane import MOST_WORDS, WhyLine, WhyPane, why_sentence
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.shell.frame_screen import ModeScreen, tab_texts
+from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_text
 from kbx_tui.tui.widgets.status_line import StatusLine
 
@@ -193,7 +193,7 @@ WITHOUT_ENTITIES = (
 
 
 def no_query(summary: BaseSummary | None, recent: Sequence[str], keymap: Keymap) -> EmptyState:
-    """Return what the results pane shows before a query: what to ask, and what modes are for."""
+    """Return what the results pane shows before a query: what to ask."""
     has_entities = summary is None or summary.entities != 0
     about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
@@ -202,18 +202,12 @@ def no_query(summary: BaseSummary | None, recent: Sequence[str], keymap: Keymap)
     if queries:
         which = "asks the next of them" if len(queries) > 1 else "asks it"
         rows.append((f"{keymap.key_of('query.earlier')} enter", "", Span(which, "dim")))
-    modes = [
-        (tab.key, "", Span(command_by_id(f"mode.{tab.mode}").help, "dim"))
-        for tab in tab_texts("explore", keymap, {})[0][1:]
-    ]
     return lambda width: [
         *about(width),
         BLANK,
         *_labelled(rows, len(label), width),
         *([BLANK] if rows else []),
         *paragraph(_base_status(summary), width, "dim"),
-        BLANK,
-        *_labelled(modes, len(label), width),
     ]
 
 

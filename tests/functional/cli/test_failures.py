@@ -69,7 +69,11 @@ def test_a_known_type_without_documents_finds_nothing(kbx: CommandLine, demo_kb_
         (["search", "x", "--limit", "abc"], 2, "'abc' is not a whole number"),
         (["search", "x", "--limit", "0"], 2, "0 is less than 1"),
         (["search", "kiln", "-tag:ops"], 2, "write -- before text in which a word"),
-        (["entity", "list", "--stale"], 2, "see `kbx entity list --help`"),
+        (
+            ["entity", "list", "--stale"],
+            2,
+            "'--kb' is not a whole number; see `kbx entity list --help`",
+        ),
         (["search", "x", "--hotness", "much"], 2, "'much' is not a number"),
         (["search", "x", "--gate", "wooden"], 2, "--gate"),
         (["search", "x", "--parent", "none"], 2, "--parent"),

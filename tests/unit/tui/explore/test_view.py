@@ -74,7 +74,6 @@ def test_a_base_is_summed_up_and_offers_its_own_queries() -> None:
     assert "for example  who is Ann?" in shown
     assert "↑ enter      asks the next of them" in shown
     assert "41 notes, 4 people" in shown
-    assert "F3           find who knows most about a topic" in shown
     one = text_of(no_query(summary, ("plan",), Keymap())(80))
     assert "recent queries  plan" in one
     assert "↑ enter         asks it" in one

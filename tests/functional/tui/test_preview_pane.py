@@ -56,7 +56,7 @@ async def test_n_continues_from_the_visible_part_after_scrolling() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
         await pilot.press("home", "n")
         assert app.pane.position == "1/3"
-        await pilot.press("G", "N")
+        await pilot.press("end", "N")
         assert app.pane.position == "2/3"
 
 
@@ -136,7 +136,7 @@ async def test_empty_and_missing_files_show_a_message() -> None:
         assert "Go back" in shown
         assert app.pane.preview is None
         assert app.pane.path == "n/p.md"
-        await pilot.press("n", "l", "enter", "G")
+        await pilot.press("n", "l", "enter", "end")
         await pilot.click(app.pane, offset=(5, 2))
         assert not app.messages
         app.pane.show(lay_out(preview_of(), app.pane.text_width))
@@ -216,7 +216,7 @@ async def test_what_is_read_stays_visible_in_a_smaller_terminal(best: tuple[int,
 
 async def test_what_was_scrolled_away_from_does_not_come_back_in_a_smaller_terminal() -> None:
     async with reading(preview_of(best=(40, 40)), (140, 40)) as (app, pilot):
-        await pilot.press("G")
+        await pilot.press("end")
         before = app.pane.scroll_offset.y
         await pilot.resize_terminal(140, 20)
         await pilot.pause()
@@ -225,7 +225,7 @@ async def test_what_was_scrolled_away_from_does_not_come_back_in_a_smaller_termi
 
 async def test_position_survives_an_edit_of_the_file() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
-        await pilot.press("G", "pageup")
+        await pilot.press("end", "pageup")
         before = app.rows()
         edited = preview_of(NOTE.replace("# Rollback", "A migration more.\n\n# Rollback"), (42, 42))
         app.pane.show(lay_out(edited, app.pane.text_width))

@@ -178,16 +178,23 @@ class _Blocks:
         self._item_lines = {item.line for item in blocks.items}
 
     def redacted(self) -> Iterator[Span]:
-        blocks = self._outline
+        blocks, ends = self._outline, dict(self._paragraphs)
+        innermost = {item.line: item for item in blocks.items}
+        without_text = dict[int, Span]()
+        """Items that begin with code, a comment, a quotation or a heading."""
         for item in blocks.items:
-            if has_redaction_mark(self._text(item.line, item.text_end)):
+            end = item.text_end
+            if end == item.line and innermost[item.line] is item:
+                end = ends.get(item.line, end)
+                without_text[item.line] = item.line, item.end
+            if has_redaction_mark(self._text(item.line, end)):
                 yield item.line, item.end
         for index, heading in enumerate(blocks.headings):
             if has_redaction_mark(self._text(heading.line, heading.end)):
                 yield self._section(index)
         for start, end in blocks.code:
             if any(map(has_redaction_mark, self._lines[start:end])):
-                yield self._inner[start] or (start, end)
+                yield without_text.get(start) or self._inner[start] or (start, end)
         for start, end in self._paragraphs:
             text = self._text(start, end)
             if not has_redaction_mark(text):

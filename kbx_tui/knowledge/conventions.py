@@ -9,6 +9,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
+from kbx_tui.knowledge.dates import version_folders
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import value_of
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
@@ -32,6 +33,7 @@ def read_conventions(
         titles="heading" if vault is None else _titles(files, entity_types),
         daily_notes=vault.daily_notes if vault else None,
         is_dendron=any((root / folder / DENDRON_SETTINGS).is_file() for folder in ("", MEMORY)),
+        version_folders=version_folders(files),
     )
 
 

@@ -51,6 +51,8 @@ class Conventions:
     """How the vault names the notes of days."""
     is_dendron: bool = False
     """Whether `[[label|page]]` is a link to the page, and dots in names of files are folders."""
+    version_folders: tuple[str, ...] = ()
+    """Folders in which a name such as `2024.12.10` is a version."""
 
 
 USUAL = Conventions()
@@ -103,7 +105,9 @@ def parse_document(
         path=path,
         id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
         title=title,
-        date=date_of(properties, path, conventions.daily_notes, front.body),
+        date=date_of(
+            properties, path, conventions.daily_notes, front.body, conventions.version_folders
+        ),
         kind=kind,
         subtype=subtype,
         aliases=aliases_of(properties),

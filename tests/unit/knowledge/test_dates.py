@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, iso_date
+from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, iso_date, version_folders
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,22 @@ def test_document_date_comes_from_frontmatter_then_file_name_then_folders(
     date: object, path: str, expected: str
 ) -> None:
     assert date_of({} if date is None else {"date": date}, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("log/pump/2024.12.10.md", ""),
+        ("log/pump/pump 2024.12.1/notes.md", ""),
+        ("log/pump/2024-12-10.md", "2024-12-10"),
+        ("log/2024.12.10.md", "2024-12-10"),
+        ("log/pump/old/2024.12.10.md", "2024-12-10"),
+    ],
+)
+def test_names_beside_a_version_are_versions(path: str, expected: str) -> None:
+    folders = version_folders([path, "log/pump/v2024.12.0.md", "log/2024.11.30.md", "a.0.md"])
+    assert folders == ("log/pump",)
+    assert date_of({}, path, body="# Pump 2024.12.10\n", version_folders=folders) == expected
 
 
 @pytest.mark.parametrize(

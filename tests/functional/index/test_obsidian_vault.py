@@ -128,3 +128,4 @@ def test_days_become_versions_once_a_file_beside_them_can_be_no_day(tmp_path: Pa
         (base / "pump/2024.12.0.md").write_text("Hull.\n")
         kb.index(fast=True)
         assert [each.date for each in kb.search("valve").results] == [""]
+        assert kb.index(fast=True).changed == 0

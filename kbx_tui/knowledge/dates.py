@@ -57,7 +57,7 @@ _DAYS = tuple(
     re.compile(form)
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)",
-        rf"(?<![\dv]){_YEAR}(?P<gap>[._/])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
+        rf"(?<![\dv]){_YEAR}(?P<gap>[._/]|\. )(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
         rf"(?<!\d){_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?:[t_-]?\d{{4}}(?:\d\d)?)?(?!\d)",
         rf"(?<![\d.])(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}(?!\d)",
         rf"{_BEFORE}{_DAY_WORD}[ _-]*{_OF}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",

@@ -498,6 +498,13 @@ def test_entities_and_reference_links_in_headings_are_read(text: str, title: str
         ("Present: Vase", []),
         ("Participants: none so far, but we hope", []),
         ("Attendees: [[Ines Roth]]", []),
+        (
+            "Invited [Ines Roth](mailto:i@a.example) [Bo Chan](mailto:b@a.example)",
+            ["Ines Roth", "Bo Chan"],
+        ),
+        ("**Attendees:** [Ines Roth](mailto:i@a.example), Bo Chan", ["Ines Roth", "Bo Chan"]),
+        ("참석자: Ines Roth, Bo Chan", ["Ines Roth", "Bo Chan"]),
+        ("Invited [Ines Roth](ines.md) to speak", []),
         ("Present: Ines Roth, Bo Chan. Apologies: Carl Ek", ["Ines Roth", "Bo Chan"]),
         ("Present: Ines Roth, Bo; Apologies: Carl Ek", ["Ines Roth", "Bo"]),
         (

@@ -83,6 +83,10 @@ def _read_json(file: SourceFile, form: Format | None) -> Imported:
     meetings = list(map(_in_one_level, _objects_in(data[lists[0]] if lists else data)))
     if meetings and all(map(_is_recording, meetings)):
         return Imported(tuple(_fathom_meeting(file, meeting) for meeting in meetings))
+    if records and all(_UTTERANCE <= record.keys() for record in records):
+        date = _local_date(records[0].get("start_timestamp"))
+        said = transcript(f"granola:{content_id(file.data)}", file, _turns(records), date=date)
+        return Imported((said,))
     notes, state = _granola_notes(data)
     if any(_GRANOLA_TEXTS & note.keys() for note in notes):
         return _granola_meetings(file, notes, state)
@@ -175,6 +179,8 @@ def _items(meeting: dict[str, Any]) -> str:
     return "\n".join(["## Action items", "", *lines, ""]) if lines else ""
 
 
+_UTTERANCE = frozenset({"document_id", "source", "text"})
+"""Keys of a line of a transcript of Granola, which its exporters write apart from the note."""
 _SOURCES = {"microphone": "Me", "system": "Others", "speaker": "Others"}
 _GRANOLA_TEXTS = {
     "last_viewed_panel", "notes", "notes_markdown", "notes_plain", "summary_markdown",

@@ -325,6 +325,9 @@ def test_rich_text_and_panels_of_granola_become_markdown() -> None:
         meeting("n.json", parts).body == "### Next\n\nSail.\n\n## Transcript\n\n**Others:** Aye.\n"
     )
     assert meeting("n.json", note | {"notes": None, "summary": "Low."}).body == "Low.\n"
+    alone = [{"document_id": "n", "start_timestamp": "2026-03-02T12:00:00Z"} | said["n"][0]]
+    page = meeting("Tides.transcript.json", alone)
+    assert (page.title, page.date, page.body) == ("Tides", "2026-03-02", "**Others:** Aye.\n")
     page = one("a.md", "---\ngranola_id: n\nurl: https://a.example\n---\nSail.\n")
     assert page.fields["url"] == "https://a.example"
 

@@ -83,7 +83,7 @@ def _read_json(file: SourceFile, form: Format | None) -> Imported:
     meetings = list(map(_in_one_level, _objects_in(data[lists[0]] if lists else data)))
     if meetings and all(map(_is_recording, meetings)):
         return Imported(tuple(_fathom_meeting(file, meeting) for meeting in meetings))
-    if records and all(_UTTERANCE <= record.keys() for record in records):
+    if records and all(record.keys() >= _UTTERANCE for record in records):
         date = _local_date(records[0].get("start_timestamp"))
         said = transcript(f"granola:{content_id(file.data)}", file, _turns(records), date=date)
         return Imported((said,))

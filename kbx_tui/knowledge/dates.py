@@ -189,10 +189,10 @@ def date_of(
     )
 
 
-def version_folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders of names such as `2024.12.0`, beside which `2024.12.10` is no day."""
-    found = ((path, _FIRST_VERSION.search(path)) for path in paths if ".0" in path)
-    return tuple(sorted({_folder_of(path, match) for path, match in found if match}))
+def folder_of_version(path: str) -> str | None:
+    """Return the folder of a name such as `2024.12.0`, beside which `2024.12.10` is no day."""
+    match = _FIRST_VERSION.search(path) if ".0" in path else None
+    return _folder_of(path, match) if match else None
 
 
 def _folder_of(path: str, match: re.Match[str]) -> str:

@@ -61,8 +61,10 @@ def fold(text: str) -> str:
     return strip_accents(text).casefold()
 
 
-_LATIN = str.maketrans("абвгґдежзийіјыклмнопрстуўфхцћчшэє", "abvggdezziiiiiklmnoprstuufhcccsee")
-_LATIN |= {ord("щ"): "sc", ord("ъ"): "", ord("ь"): "", ord("ю"): "iu", ord("я"): "ia"}
+_LETTERS = zip(
+    "абвгґдежзийіјыклмнопрстуўфхцћчшэє", "abvggdezziiiiiklmnoprstuufhcccsee", strict=True
+)
+_LATIN = str.maketrans({**dict(_LETTERS), "щ": "sc", "ъ": "", "ь": "", "ю": "iu", "я": "ia"})
 _SPELLINGS = tuple(
     (re.compile(spelling), letters)
     for spelling, letters in (

@@ -125,6 +125,9 @@ def test_days_become_versions_once_a_file_beside_them_can_be_no_day(tmp_path: Pa
     base = index_vault(tmp_path, {"pump/2024.12.10.md": "Valve.\n"}, fast=True)
     with KnowledgeBase(base) as kb:
         assert [each.date for each in kb.search("valve").results] == ["2024-12-10"]
+        (base / "pump/2024.12.0.md").write_text("---\nredacted: true\n---\nHull.\n")
+        kb.index(fast=True)
+        assert [each.date for each in kb.search("valve").results] == ["2024-12-10"]
         (base / "pump/2024.12.0.md").write_text("Hull.\n")
         kb.index(fast=True)
         assert [each.date for each in kb.search("valve").results] == [""]

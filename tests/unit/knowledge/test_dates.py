@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, iso_date, version_folders
+from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, folder_of_version, iso_date
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,10 @@ def test_document_date_comes_from_frontmatter_then_file_name_then_folders(
     ],
 )
 def test_names_beside_a_version_are_versions(path: str, expected: str) -> None:
-    folders = version_folders([path, "log/pump/v2024.12.0.md", "log/2024.11.30.md", "a.0.md"])
-    assert folders == ("log/pump",)
-    assert date_of({}, path, body="# Pump 2024.12.10\n", version_folders=folders) == expected
+    names = ("log/pump/v2024.12.0.md", path, "a.0.md")
+    assert list(map(folder_of_version, names)) == ["log/pump", None, None]
+    found = date_of({}, path, body="# Pump 2024.12.10\n", version_folders=["log/pump"])
+    assert found == expected
 
 
 @pytest.mark.parametrize(

@@ -324,7 +324,11 @@ def test_rich_text_and_panels_of_granola_become_markdown() -> None:
     assert (
         meeting("n.json", parts).body == "### Next\n\nSail.\n\n## Transcript\n\n**Others:** Aye.\n"
     )
-    assert meeting("n.json", note | {"notes": None, "summary": "Low."}).body == "Low.\n"
+    low = {"notes": None, "summary": "Low.", "overview": "Ebb."}
+    assert meeting("n.json", note | low).body == "Low.\n\nEbb.\n"
+    assert meeting("n.json", note | low | {"panels": parts["panels"]}).body == (
+        "### Next\n\nSail.\n\nLow.\n\nEbb.\n"
+    )
     alone = [{"document_id": "n", "start_timestamp": "2026-03-02T12:00:00Z"} | said["n"][0]]
     page = meeting("Tides.transcript.json", alone)
     assert (page.title, page.date, page.body) == ("Tides", "2026-03-02", "**Others:** Aye.\n")

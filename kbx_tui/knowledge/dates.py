@@ -190,7 +190,7 @@ def date_of(
 
 
 def folder_of_version(path: str) -> str | None:
-    """Return the folder of a name such as `2024.12.0`, beside which `2024.12.10` is no day."""
+    """Return the folder of a name such as `2024.12.0`, beside which `2024.12.10` is not a day."""
     match = _FIRST_VERSION.search(path) if ".0" in path else None
     return _folder_of(path, match) if match else None
 

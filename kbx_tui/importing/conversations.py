@@ -219,8 +219,8 @@ def _granola_meetings(
         turns = _turns(said.get("entries") if isinstance(said, dict) else said)
         text = _text_in(note, "notes_markdown", "notes_plain") or markdown_of(note.get("notes"))
         panels = _granola_panels(note, _entry(state, "documentPanels", note["id"]))
-        written = (_text_in(note, "summary_markdown", "summary_text") or panels,)
-        written += (_text_in(note, "summary"), _text_in(note, "overview"))
+        stated = _text_in(note, "summary_markdown", "summary_text")
+        written = (stated or panels, _text_in(note, "summary"), _text_in(note, "overview"))
         summary = "\n\n".join(dict.fromkeys(filter(None, written)))
         if text and summary and summary != text:
             text = f"{text}\n\n## Summary\n\n{summary}"

@@ -133,6 +133,8 @@ def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase)
     [
         ("x status:", ("In Progress", "active", "done"), False),
         ("x -status:do", ("done",), False),
+        ('x status:"in', ("in Progress",), False),
+        ("x status:ACT", ("ACTive",), False),
         ("topics:anchor", (), True),
         ("x error:tim", (), True),
     ],

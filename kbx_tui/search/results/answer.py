@@ -269,7 +269,8 @@ def cut_query_notes(query: str) -> Iterator[str]:
 
 def misspelt_notes(evidence: Evidence) -> Iterator[str]:
     for word, meant in evidence.misspelt:
-        yield safe_line(f"{word} is not a filter: no page has that property; did you mean {meant}?")
+        hint = f"; did you mean {meant}?" if meant else ""
+        yield safe_line(f"{word} is not a filter: no page has that property{hint}")
 
 
 def unknown_names_notes(scope: Scope) -> Iterator[str]:

@@ -119,6 +119,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("card", "card.open", "enter", "open", "read", "read the document", bar=True),
     Command("card", "card.by_date", "U", "by_date", "timeline",
             "show facts and documents as one list by date, or in sections again"),
+    Command("card", "card.as_of", "A", "screen.card_as_of", "past",
+            "show what was known on the day of the selected document, or all again"),
 
     Command("text", "text.up", "up,k", "scroll_lines(-1)", "up", "scroll up one line"),
     Command("text", "text.down", "down,j", "scroll_lines(1)", "down", "scroll down one line"),

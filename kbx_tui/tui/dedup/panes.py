@@ -421,7 +421,7 @@ def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> lis
     return [slice_line(tuple(spans), start, end) for start, end in wrap_ranges(text, width)]
 
 
-no_known_facts = dim_text("No known fact is similar.")
+no_known_facts = dim_text("No known fact is similar. Other text of pages is not compared.")
 no_draft_selected = dim_text("Facts similar to your draft appear here.")
 still_compared = dim_text("Checking: your draft is being compared with what is known …")
 

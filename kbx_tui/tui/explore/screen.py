@@ -385,6 +385,9 @@ class Explore(JudgingScreen):
             self.note_measured()
             self.model.mute(entity.id)
 
+    def action_card_as_of(self) -> None:
+        self.reader.show_past()
+
     def action_pin_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
             self.note_measured()

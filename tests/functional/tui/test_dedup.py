@@ -448,6 +448,7 @@ async def test_unrelated_fact_and_unknown_person_are_handled_with_care(demo_copy
     async with reviewing(demo_copy) as review:
         status = review.screen.query_one(StatusLine)
         await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
+        await review.driver.until_shown(KnownList, "Other text of pages is not compared")
         await review.press("u")
         await review.until(lambda: "nothing known" in status.notice)
         assert not review.rows[0].is_decided

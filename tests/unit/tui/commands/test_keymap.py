@@ -76,9 +76,9 @@ copy.menu grade.menu view.menu app.jump
 entities.card entities.mute entities.pin list.up list.previous list.down list.page_up
 list.page_down list.first list.last preview.close preview.next_match preview.previous_match
 preview.next_link preview.previous_link preview.follow preview.front card.close card.open
-card.by_date text.up text.down text.page_up text.page_down text.first text.last slider.less
-slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query focus.path
-focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
+card.by_date card.as_of text.up text.down text.page_up text.page_down text.first text.last
+slider.less slider.more slider.fine_less slider.fine_more slider.least slider.most focus.query
+focus.path focus.entities entities.add alpha.less alpha.more threshold.less threshold.more mode.next
 preset.next exact.toggle sort.next dates.off dates.only spelling.toggle history.open
 facets.open links.open related.open filter.remove
 undo preview.toggle copy.path copy.citation copy.snippet copy.command results.share why.toggle

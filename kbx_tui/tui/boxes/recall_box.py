@@ -136,9 +136,8 @@ WHEN_FROM = 60
 
 
 class RecallList(BoxList[RecallRow]):
-    def lines_below(self, width: int) -> list[Line]:
-        detail = self.current.detail if self.current is not None else ""
-        return [BLANK, *paragraph(detail, width, "dim")] if detail else []
+    def detail(self) -> str:
+        return self.current.detail if self.current is not None else ""
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         each = self.rows[row]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,6 +24,15 @@ from kbx_tui.tui.drawing.lines import (
 )
 
 EmptyState = Callable[[int], list[Line]]
+
+
+class WholeCells(ScrollBarRender):
+    """Begins and ends the thumb with whole cells: in a pane of two rows, parts of one look broken."""
+
+    VERTICAL_BARS = (" ",)
+
+
+ScrollBar.renderer = WholeCells
 
 
 def blank(width: int) -> list[Line]:

@@ -292,8 +292,9 @@ class Knobs(Horizontal):
         self.threshold.show(state.threshold)
 
     def annotate(self, view: ExploreView | None, *, with_marks: bool = False) -> None:
-        """Dim the sliders that change nothing, say what the threshold keeps, and mark the entities'
-        scores if wanted."""
+        """Hide the sliders while there is nothing to rank, dim those that change nothing, say what
+        the threshold keeps, and mark the entities' scores if wanted."""
+        self.display = view is not None
         has_alpha = view is not None and view.mode.name == "two-pass"
         has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
         entities = view.entities if view and has_threshold else ()

@@ -91,9 +91,7 @@ class Explore(JudgingScreen):
         yield FacetStrip()
         yield Panes(self.session, self.app_state)
         yield PathChoices()
-        knobs = Knobs()
-        knobs.visible = self.model.settings is not None  # until then their values are not known
-        yield knobs
+        yield Knobs()
         yield MeasureLine()
 
     def on_screen_resume(self) -> None:
@@ -149,9 +147,9 @@ class Explore(JudgingScreen):
     # Results of the search.
 
     def show_state(self) -> None:
-        state, knobs = self.model.state, self.query_one(Knobs)
-        knobs.visible = self.model.settings is not None
-        knobs.show(state)
+        state = self.model.state
+        self.query_one(Knobs).show(state)
+        self.show_keys()
         query, path = self.query_line, self.query_one(PathLine)
         if query.value.strip() != state.query and not query.has_focus:
             query.show_query(state.query)
@@ -239,6 +237,7 @@ class Explore(JudgingScreen):
     def change_knob(self, event: NumberSlider.Changed) -> None:
         slider, before = event.slider, self.view
         self.note_measured()
+        self.query_one(Knobs).display = True  # moved by a key before there is a query
         self.model.update(**{slider.label: event.value})
         self.show_keys()
         if before is not None and self.view is not None and self.view is not before:

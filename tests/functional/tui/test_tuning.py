@@ -77,6 +77,9 @@ async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
         await driver.until(lambda: driver.alpha == 0.0)
         await driver.press("left", "end", "h", "shift+left", "H")
         await driver.until(lambda: driver.alpha == 0.93)
+        await driver.press("z")
+        await driver.until(lambda: driver.alpha == 0.5)
+        assert "save" not in driver.text_of(KeyBar)  # the settings are those of kbx.toml again
 
 
 async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:

@@ -102,21 +102,22 @@ class DraftLine(PathInput):
         keys = {name: keymap.key_of(f"draft_line.{name}") for name in names}
         self.border_title = LINE_TITLES[use].format(**keys)
         self.set_class(use != "new", "-asks")
-        self.placeholder = self._placeholder if use == "new" else ""
+        self.show_placeholder()
         self.show_text(text)
         self.complete_with(complete)
         if use != "new":
             self.screen.set_focus(self)
 
-    @property
-    def _placeholder(self) -> str:
-        return f"such as: {self.example} · {self._key} takes it" if self.example else PLACEHOLDER
+    def show_placeholder(self) -> None:
+        """Say in the empty line what it is for; the key of the example works only in it."""
+        example = f"such as: {self.example} · {self._key} takes it"
+        words = example if self.example and self.has_focus else PLACEHOLDER
+        self.placeholder = words if self.use == "new" else ""
 
     def show_example(self, example: str, key: str) -> None:
         """Offer an example, which `key` takes, in the empty line."""
         self.example, self._key = example, key
-        if self.use == "new":
-            self.placeholder = self._placeholder
+        self.show_placeholder()
 
     def action_take_example(self) -> None:
         if self.use == "new" and not self.value:
@@ -363,7 +364,7 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
     bar = fit("━" * round(known.score * cells), cells) + " " if cells else ""
     relation = fit(known.word, 10)
     about = known.date if known.path else "draft"
-    end = f" {about}" if about and width >= ROOMY else ""
+    end = f" {about} " if about and width >= ROOMY else ""
     room = width - 1 - 5 - cell_len(bar) - 11 - cell_len(end)
     look: Look = "dim" if known.is_redacted else "strong" if known.decides else "text"
     text = Span(fit(known.text, max(room, 0)), look)

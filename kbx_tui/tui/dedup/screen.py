@@ -102,6 +102,7 @@ class Dedup(ModeScreen):
             has_file=has_file,
         )
         drafts.rebuild_lines()
+        self.line.show_placeholder()
         if isinstance(self.focused, panes.DraftLine):
             self.check_typed()
         elif isinstance(self.focused, panes.DraftList):

@@ -250,7 +250,7 @@ class Explore(JudgingScreen):
     def first_keys(self) -> Collection[str]:
         state, defaults = self.model.state, self.model.defaults
         moved = (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
-        return ("settings.save",) if moved else ()
+        return ("settings.save", "undo") if moved else ()
 
     def note_measured(self) -> None:
         self.app_state.note_measured()

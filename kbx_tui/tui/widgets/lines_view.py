@@ -27,7 +27,7 @@ EmptyState = Callable[[int], list[Line]]
 
 
 class WholeCells(ScrollBarRender):
-    """Begins and ends the thumb with whole cells: in a pane of two rows, parts of one look broken."""
+    """Draws a thumb of whole cells: in a pane of two rows, parts of one look broken."""
 
     VERTICAL_BARS = (" ",)
 

@@ -403,6 +403,7 @@ async def test_a_narrow_terminal_has_room_for_what_would_be_written(demo_copy: P
         review.screen.set_focus(review.screen.query_one(DraftList))
         await review.until(lambda: review.screen.query_one(DiffPane).visible_height >= 4)
         assert review.screen.query_one(NumberSlider).display
+        assert "takes it" not in review.driver.text_of(DraftLine)  # up is a key of the list there
 
 
 async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:

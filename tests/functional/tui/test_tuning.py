@@ -73,6 +73,7 @@ async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
         await driver.press("right", "l", "shift+right", "L")
         await driver.until(lambda: driver.alpha == 0.62)
         await driver.until_shown(KeyBar, "S save settings")
+        await driver.until_shown(KeyBar, "z undo")
         await driver.press("home")
         await driver.until(lambda: driver.alpha == 0.0)
         await driver.press("left", "end", "h", "shift+left", "H")

@@ -23,7 +23,7 @@ def test_the_row_under_the_cursor_gives_its_reason_once(width: int) -> None:
 def test_an_unwritten_draft_is_marked_among_known_facts() -> None:
     pair = difference("a", "b", ())
     row = KnownRow("Takes tea", 0.9, "duplicate", True, "draft 2 of this batch", "", pair)
-    assert "".join(span.text for span in known_line(row, 80)).endswith(" draft")
+    assert "".join(span.text for span in known_line(row, 80)).endswith(" draft ")
 
 
 @pytest.mark.parametrize("relation", ["duplicate", "refines", "similar"])

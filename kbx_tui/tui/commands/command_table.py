@@ -295,11 +295,11 @@ COMMANDS: tuple[Command, ...] = (
             "go to the results of B"),
 
     Command("compare", "compare.alpha_less", "left_square_bracket", "slide('alpha', -5)", "alpha",
-            "lower alpha of B", bar=True, pair="compare.alpha_more"),
+            "lower alpha of B", pair="compare.alpha_more"),
     Command("compare", "compare.alpha_more", "right_square_bracket", "slide('alpha', 5)", "alpha",
             "raise alpha of B"),
     Command("compare", "compare.threshold_less", "left_curly_bracket", "slide('threshold', -5)",
-            "threshold", "lower the threshold of B", bar=True, pair="compare.threshold_more"),
+            "threshold", "lower the threshold of B", pair="compare.threshold_more"),
     Command("compare", "compare.threshold_more", "right_curly_bracket", "slide('threshold', 5)",
             "threshold", "raise the threshold of B"),
     Command("compare", "compare.close", "escape,d", "back", "back",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from textual import events
 from textual.geometry import Size
@@ -29,7 +30,7 @@ EmptyState = Callable[[int], list[Line]]
 class WholeCells(ScrollBarRender):
     """Draws a thumb of whole cells: in a pane of two rows, parts of one look broken."""
 
-    VERTICAL_BARS = (" ",)
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
 
 
 ScrollBar.renderer = WholeCells

@@ -95,7 +95,7 @@ class Explore(JudgingScreen):
         yield MeasureLine()
 
     def on_screen_resume(self) -> None:
-        self.query_one(Knobs).show(self.model.state)  # other modes move the same knobs
+        self._show_knobs()  # other modes move the same knobs
         self.on_measure_changed()
 
     @property
@@ -148,7 +148,7 @@ class Explore(JudgingScreen):
 
     def show_state(self) -> None:
         state = self.model.state
-        self.query_one(Knobs).show(state)
+        self._show_knobs()
         self.show_keys()
         query, path = self.query_line, self.query_one(PathLine)
         if query.value.strip() != state.query and not query.has_focus:
@@ -237,7 +237,8 @@ class Explore(JudgingScreen):
     def change_knob(self, event: NumberSlider.Changed) -> None:
         slider, before = event.slider, self.view
         self.note_measured()
-        self.query_one(Knobs).display = True  # moved by a key before there is a query
+        knobs = self.query_one(Knobs)
+        knobs.display = knobs.is_moved = True
         self.model.update(**{slider.label: event.value})
         self.show_keys()
         if before is not None and self.view is not None and self.view is not before:
@@ -251,6 +252,9 @@ class Explore(JudgingScreen):
         state, defaults = self.model.state, self.model.defaults
         moved = (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
         return ("settings.save", "undo") if moved else ()
+
+    def _show_knobs(self) -> None:
+        self.query_one(Knobs).show(self.model.state, is_moved=bool(self.first_keys()))
 
     def note_measured(self) -> None:
         self.app_state.note_measured()

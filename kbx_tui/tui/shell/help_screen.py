@@ -131,9 +131,9 @@ def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]
 
 
 def everyday_first(scopes: Sequence[Scope]) -> list[Scope]:
-    """Return scopes with those of moving, judging and menus after the others."""
-    moving = ("list", "text", "jump")
-    return sorted(scopes, key=lambda scope: (scope in MENU_OF, scope in JUDGING, scope in moving))
+    """Return scopes with those of moving, all modes, judging and menus after the others."""
+    late = ("list", "text", "jump", "app", *JUDGING)
+    return sorted(scopes, key=lambda s: (s in MENU_OF, late.index(s) if s in late else -1))
 
 
 def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str = "") -> list[Line]:

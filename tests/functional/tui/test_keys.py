@@ -184,8 +184,8 @@ HELP: dict[type[Widget], list[str]] = {
     ResultList: [
         "In the results",
         "In explore, outside query and path",
-        "Everywhere",
         "In any list",
+        "Everywhere",
     ],
     EntityList: ["In the entities", "In any list"],
     PreviewPane: ["In a document", "In any text"],

@@ -419,8 +419,7 @@ async def test_sliders_are_shown_from_the_first_answer_or_move_on(demo: Path) ->
         assert not knobs.display
         await driver.press("escape", "right_square_bracket")
         await driver.until_shown(Knobs, ".55")
-        await driver.ask("ferry")
-        await driver.press("slash", "ctrl+u")
+        await driver.press("z")
         await driver.until(lambda: not knobs.display)
         await driver.ask("ferry")
         await driver.until(lambda: knobs.display)

@@ -397,7 +397,7 @@ COMMANDS: tuple[Command, ...] = (
             "type a topic", bar=True, palette=True),
     Command("experts", "weight.next", "s", "next_weight", "sort",
             "sort by count, recency, citation or relevance", bar=True, palette=True),
-    Command("experts", "people.toggle", "K", "toggle_people", "all kinds",
+    Command("experts", "people.toggle", "K", "toggle_people", "kind",
             "rank only people, or all other entities too", bar=True, palette=True),
     Command("experts", "half_life.less", "left_square_bracket", "half_life(-5)", "half-life",
             "shorten the half-life: only recent claims count", pair="half_life.more"),

@@ -277,6 +277,8 @@ def effective_path(path: str, candidates: tuple[str, ...]) -> str:
 
 
 class Knobs(Horizontal):
+    is_moved = has_view = False
+
     def __init__(self) -> None:
         super().__init__()
         ends = "entity", "document"
@@ -287,13 +289,18 @@ class Knobs(Horizontal):
     def compose(self) -> ComposeResult:
         yield from (self.alpha, self.threshold)
 
-    def show(self, state: SearchState) -> None:
+    def show(self, state: SearchState, *, is_moved: bool = True) -> None:
+        """Show the sliders, unless they are as in kbx.toml and there is nothing to rank."""
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
+        self.is_moved = is_moved
+        self.display = is_moved or self.has_view
 
     def annotate(self, view: ExploreView | None, *, with_marks: bool = False) -> None:
         """Dim the sliders that change nothing, say what the threshold keeps, and mark the entities'
         scores if wanted."""
+        self.has_view = view is not None
+        self.display = self.is_moved or self.has_view
         has_alpha = view is not None and view.mode.name == "two-pass"
         has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
         entities = view.entities if view and has_threshold else ()

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from operator import ne
 from typing import Literal
 
 from rapidfuzz import fuzz
@@ -71,6 +72,8 @@ class AnalysedText:
     normal: str
     tokens: tuple[str, ...]
     sorted_tokens: str
+    stems: tuple[str, ...]
+    """Of all words, each once, in order."""
     content: frozenset[str]
     """Stems without function words; all stems if nothing else is left."""
     is_label: bool
@@ -88,6 +91,7 @@ def analyse_words(text: str) -> AnalysedText:
         normal=normal_form(text),
         tokens=words,
         sorted_tokens=" ".join(sorted(words)),
+        stems=tuple(dict.fromkeys(stems.values())),
         content=content or frozenset(stems.values()),
         is_label=is_label(text, words),
     )
@@ -237,6 +241,7 @@ _CONVERSE = {"before": "after", "after": "after", "below": "above", "above": "ab
 _ORDER = frozenset(map(stem, _CONVERSE))
 _WHOLE_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _BE = word_set("is are was were be been being gets got")
+_VERB_ENDS = ("s", "ed", "ing")
 _MUTUAL = word_set("meet met marri equal resembl differ versus vs same")
 _PLACES = word_set("of in on at to for by from as into via about through during since until")
 _Arguments = dict[str, tuple[str, str]]
@@ -249,9 +254,12 @@ def exchanged_words(left: str, right: str, *, by_sense: bool = True) -> tuple[st
     `Prefers tea to coffee`, `Would rather have coffee than tea`. By sense, the agent of a passive
     comes first.
     """
-    contents = analyse_words(left).content, analyse_words(right).content
+    one_text, other_text = analyse_words(left), analyse_words(right)
+    contents = one_text.content, other_text.content
     shared = contents[0] & contents[1]
-    if len(shared) < 2:
+    orders = ([root for root in text.stems if root in shared] for text in (one_text, other_text))
+    has_agent = "by" in one_text.stems or "by" in other_text.stems
+    if len(shared) < 2 or not (has_agent or ne(*orders)):
         return None
     ours, theirs = (_relations(text, shared, by_sense) for text in (left, right))
     for key in sorted(ours.keys() & theirs.keys()):
@@ -276,15 +284,16 @@ def _relations(
     """Return the shared words before and after each word of a text that may relate them."""
     found: dict[str, tuple[_Arguments, _Arguments]] = {}
     for clause in _CLAUSE.split(text):
-        words = _WHOLE_WORD.findall(clause)[:MOST_RELATED]
-        words = _agent_first(words) if by_sense else words
-        for row, word in enumerate(fold(word).removesuffix("'s") for word in words):
+        written = _WHOLE_WORD.findall(clause)[:MOST_RELATED]
+        written = _agent_first(written) if by_sense else written
+        words = [(word, fold(word).removesuffix("'s")) for word in written]
+        for row, (_, word) in enumerate(words):
             key, reach = _CONVERSE.get(word, ""), MOST_RELATED
             if word in _PREFERRING and _PREFERRING[word].search(clause):
                 key = "over"
             elif word == "than" and row:
-                key = f"{fold(words[row - 1])} than"
-            elif not key and word not in FUNCTION_WORDS and word.endswith(("s", "ed", "ing")):
+                key = f"{words[row - 1][1]} than"
+            elif not key and word.endswith(_VERB_ENDS) and stem(word) in shared:
                 key, reach = stem(word), NEAR
             if key and key not in _MUTUAL:
                 before = _arguments(words[max(0, row - reach) : row], shared)
@@ -301,12 +310,12 @@ def _agent_first(words: list[str]) -> list[str]:
     return [*words[agent + 1 :], *words[verb:agent], *words[:verb]] if is_passive else words
 
 
-def _arguments(words: Sequence[str], shared: Set[str], place: str = "") -> _Arguments:
+def _arguments(words: Iterable[tuple[str, str]], shared: Set[str], place: str = "") -> _Arguments:
     found: _Arguments = {}
-    for word in words:
-        folded = fold(word).removesuffix("'s")
-        place = folded if folded in _PLACES else place
-        root = stem(ABBREVIATIONS.get(folded, folded))
-        if folded not in FUNCTION_WORDS and root in shared:
-            found[root] = word, place if place in _PLACES else ""
+    for written, word in words:
+        place = word if word in _PLACES else place
+        if word not in FUNCTION_WORDS:
+            root = stem(ABBREVIATIONS.get(word, word))
+            if root in shared:
+                found[root] = written, place if place in _PLACES else ""
     return found

@@ -94,7 +94,7 @@ class Claims:
     @cached_property
     def bounds(self) -> dict[bool, str]:
         """The times at which something ends (True) or begins, with the word before them."""
-        if self.period and self.period.is_span:
+        if len(self.times) > 1 and self.period and self.period.is_span:
             return dict.fromkeys((True, False), self.text[self.period.start : self.period.end])
         befores = ((time, _BOUND.search(self.text, 0, time.start)) for time in self.times)
         return {
@@ -195,21 +195,21 @@ def ends_before_return(left: str, right: str) -> bool:
     """Return whether one text ends on a day and the other tells of a return on the next."""
     sides = claims_of(left), claims_of(right)
     return any(
-        ends.period is not None
+        _RETURN.search(begins.text) is not None
+        and ends.period is not None
         and begins.period is not None
         and True in ends.bounds
         and True not in begins.bounds
-        and _RETURN.search(begins.text) is not None
         and numbers_and_dates.is_next_to(begins.period, ends.period)
         for ends, begins in (sides, sides[::-1])
     )
 
 
 def _dates(left: Claims, right: Claims) -> list[Conflict]:
-    if left.times and right.times and ends_before_return(left.text, right.text):
-        return []
     ours, theirs = numbers_and_dates.differing_times(left.times, left.times and right.times)
     if ours and theirs:
+        if ends_before_return(left.text, right.text):
+            return []
         return [Conflict("date", _listed(ours), _listed(theirs))]
     if left.bounds and right.bounds and left.bounds.keys().isdisjoint(right.bounds):
         return [Conflict("date", *(", ".join(side.bounds.values()) for side in (left, right)))]
@@ -330,8 +330,9 @@ _NEGATING = ("un", "in", "im", "il", "ir", "dis", "non", "non-")
 
 def _negated(plain: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
     """Return words with a form of theirs that has a negating affix, as in `unencrypted`."""
-    by_stem, found = {stem(word): word for word in sorted(others)}, []
-    for word in sorted(plain):
+    negated = [word for word in sorted(others) if word.startswith(_NEGATING) or "less" in word]
+    by_stem, found = {stem(word): word for word in negated}, []
+    for word in sorted(plain) if negated else ():
         if len(word) >= SHORTEST_NEGATED:
             root = stem(word)
             opposed = [prefix + root for prefix in _NEGATING]
@@ -443,12 +444,12 @@ def _is_headline(words: Sequence[str], capitals: Sequence[bool]) -> bool:
 
 def _are_all_capital(words: Sequence[str], capitals: Sequence[bool]) -> bool:
     """Return whether at least one word and all besides numbers and function words are capital."""
-    counted = [
+    counted = (
         is_capital
         for word, is_capital in zip(words, capitals, strict=True)
         if word[0].isalpha() and fold(word) not in FUNCTION_WORDS
-    ]
-    return bool(counted) and all(counted)
+    )
+    return next(counted, False) and all(counted)
 
 
 def unmatched_names(

@@ -342,8 +342,9 @@ class _Pair:
     @property
     def says_converse(self) -> bool:
         """Whether parts change places and what relates them does so, too: `A is paid by B`."""
-        is_exchanged = exchanged_words(self.left, self.right, by_sense=False) is not None
-        return is_exchanged and not self.conflicts
+        if self.conflicts:
+            return False
+        return exchanged_words(self.left, self.right, by_sense=False) is not None
 
     @property
     def has_other_key(self) -> bool:

@@ -390,9 +390,9 @@ class ProperName:
     """A name or code in a text.
 
     `Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no
-    other reason. At the start of a sentence it is one when it is no common word and a third-person
-    verb or another name follows (`Alice prefers tea`); in a headline, where every word is
-    capitalised, none is. The value of a key does not count as one: `manager: Bruno Brandt`.
+    other reason. At the start of a sentence it is one when it is not a common word and a
+    third-person verb or another name follows (`Alice prefers tea`); in a headline, where every
+    word is capitalised, none is. The value of a key does not count: `manager: Bruno Brandt`.
     """
 
     written: str

@@ -382,8 +382,7 @@ class _Pair:
 
     @property
     def differ_in_one_place(self) -> bool:
-        """Whether the texts have all words in common, and not only small ones, but for one run on
-        each side."""
+        """Whether the texts have all words in common except for one run on each side."""
         if analyse_words(self.left).content.isdisjoint(analyse_words(self.right).content):
             return False
         sizes = [[len(_words(span)) for span in run] for run in self.runs[1]]

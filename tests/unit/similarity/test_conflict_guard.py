@@ -147,7 +147,7 @@ def test_a_paraphrase_or_an_omission_is_not_a_conflict(left: str, right: str) ->
     assert find_conflicts(left, right) == ()
 
 
-def test_a_word_is_no_name_because_a_text_begins_with_it() -> None:
+def test_a_word_that_begins_a_text_does_not_count_as_a_name() -> None:
     conflicts = find_conflicts("Based in Oslo, works there on Fridays", "Never works on Fridays")
     assert [conflict.kind for conflict in conflicts] == ["negation"]
 

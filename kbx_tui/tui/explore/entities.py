@@ -159,31 +159,31 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
 
 
 def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) -> Line:
-    """Return entities in one line: `● Alice Chen  ● Bob pinned ┊ ○ Platform`.
+    """Return entities in one line: `● Alice Chen 1.00  ● Bob pinned ┊ ○ Platform .41`.
 
     Those that the user pinned or muted come before the threshold, so that none is cut off; after
-    it, as many as fit whole. Their scores are in the list.
+    it, as many as fit whole. The threshold itself stands at its slider.
     """
     decided = [entity for entity in entities if entity.pinned or entity.muted]
     passing = [entity for entity in entities if entity.score >= threshold]
     above = [*decided, *(entity for entity in passing if entity not in decided)]
     below = [entity for entity in entities if entity not in above][:NEXT_BELOW]
-    line: Line = (Span(" "), *_joined(above))
+    line: Line = (Span(" "), *_joined(above, threshold))
     if entities:
         line = (*line, Span(" ┊ ", "rule"))
-    while below and width_of((*line, *_joined(below))) > width:
+    while below and width_of((*line, *_joined(below, threshold))) > width:
         below.pop()
-    return fit_line((*line, *_joined(below)), width)
+    return fit_line((*line, *_joined(below, threshold)), width)
 
 
-def _joined(entities: Sequence[EntityRow]) -> Line:
+def _joined(entities: Sequence[EntityRow], threshold: float) -> Line:
     return tuple(
         span
         for index, entity in enumerate(entities)
         for span in (
             Span(f"{'  ' if index else ''}{entity.sign} ", "entity" if entity.kept else "dim"),
             Span(entity.name, "text" if entity.kept else "dim"),
-            Span(f" {decision(entity)}" if decision(entity) else "", "dim"),
+            Span(f" {decision(entity) or score_text(entity.score, threshold)}", "dim"),
         )
     )
 

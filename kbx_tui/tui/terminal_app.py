@@ -315,7 +315,7 @@ OPENERS = {"darwin": "open", "win32": "explorer"}
 
 
 def save_page(query: str, page: str, root: Path | None) -> str:
-    from kbx_tui.sharing.page_file import write_named_page  # seldom needed
+    from kbx_tui.sharing.shared_search import write_named_page  # seldom needed
 
     try:
         folder = Path.cwd()

@@ -106,10 +106,10 @@ class Entities:
         """
         from kbx_tui.api.file_writer import FileWriter
         from kbx_tui.index.build.entity_stage import parse_topics, read_topics
-        from kbx_tui.settings_file import section_keys
+        from kbx_tui.settings_file import entity_keys
 
         session = self._session
-        chosen = section_keys(FileWriter(session).settings(), "entities") or ()
+        chosen = entity_keys(FileWriter(session).settings()) or ()
         if from_files:
             topics, known = parse_topics(session.root, session.settings)
         else:
@@ -124,11 +124,11 @@ class Entities:
         """
         from kbx_tui.api.file_writer import FileWriter
         from kbx_tui.knowledge.topics import are_few
-        from kbx_tui.settings_file import section_keys
+        from kbx_tui.settings_file import entity_keys
 
         entities = len(self._session.snapshot().entities)
         notes = self._session.open_index().store.count("documents")
-        chosen = section_keys(FileWriter(self._session).settings(), "entities")
+        chosen = entity_keys(FileWriter(self._session).settings())
         if chosen is not None or not are_few(entities, notes):
             return None
         proposal = self.proposal()

@@ -1,4 +1,4 @@
-"""Rich text of programs as markdown: that of ProseMirror, and simple HTML."""
+"""Rich text of programs as markdown: that of ProseMirror, and simple HTML. Pure."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
+from kbx_tui.embedding.cross_encoder import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold, tokens
 from kbx_tui.similarity.compared_words import (
     ABBREVIATIONS,

@@ -11,8 +11,8 @@ from itertools import chain
 import numpy as np
 
 from kbx_tui.config import DedupSettings
+from kbx_tui.embedding.cross_encoder import bundled_pair_model
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.pair_model import bundled_pair_model
 from kbx_tui.errors import EmbeddingError, OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot

@@ -13,8 +13,8 @@ from kbx_tui.tui.dedup.panes import WORKED_OUT, DiffPane, DraftLine, DraftList, 
 from kbx_tui.tui.dedup.rows import known_rows
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.shell.confirm import ConfirmText
 from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.shell.overlay import ConfirmText
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Size, running, starting

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kbx_tui.embedding.pair_model import JudgedRelation
+from kbx_tui.embedding.cross_encoder import JudgedRelation
 from kbx_tui.similarity.compared_words import analyse_words, compare
 from kbx_tui.similarity.conflict_guard import find_conflicts
 from kbx_tui.similarity.judging import Judgement, KeyUse, Probabilities, judge, judge_by_rules

@@ -326,4 +326,9 @@ def _read_trust() -> _TrustFile:
 
 
 def _write_trust(stored: _TrustFile) -> None:
-    write_atomically(trust_file(), msgspec.json.format(msgspec.json.encode(stored), indent=2))
+    try:
+        data = msgspec.json.encode(stored)
+    except UnicodeEncodeError as error:
+        reason = "a path or setting is not valid text"
+        raise KbxError(f"{trust_file()} cannot be written: {reason}") from error
+    write_atomically(trust_file(), msgspec.json.format(data, indent=2))

@@ -21,7 +21,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from kbx_tui.config import DedupSettings, Settings
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.knowledge.toml_text import load_toml
+from kbx_tui.knowledge.toml_text import count_dots, load_toml
 from kbx_tui.knowledge.vault import CONFIG_NAME, resolve_links
 from kbx_tui.object_store.store_uri import require_no_credentials
 from kbx_tui.safe_text import safe_line
@@ -29,6 +29,8 @@ from kbx_tui.state_file import read_regular_file
 
 SIZE_LIMIT = 1024 * 1024
 """Largest kbx.toml, in bytes; a larger file is not a settings file."""
+MOST_DOTS = 200
+"""Dots in keys of a kbx.toml that is changed here: tomlkit takes minutes for a thousand."""
 
 DEFAULT_THRESHOLD = "default_threshold"
 """Key of `[dedup]` that sets the thresholds of all types without a key of their own."""
@@ -319,7 +321,12 @@ def _readings(text: str, *, is_list: bool) -> Iterator[Any]:
 
 def _parse(data: bytes | None) -> tomlkit.TOMLDocument:
     try:
-        return tomlkit.parse((data or b"").decode("utf-8-sig"))
+        text = (data or b"").decode("utf-8-sig")
+        if count_dots(text) > MOST_DOTS:
+            raise ConfigError(
+                f"{CONFIG_NAME} has more than {MOST_DOTS} dots in its keys: write tables instead"
+            )
+        return tomlkit.parse(text)
     except (UnicodeDecodeError, TOMLKitError, RecursionError) as error:
         raise ConfigError(f"{CONFIG_NAME} is not valid TOML: {error}") from error
 

@@ -491,9 +491,9 @@ class KnowledgeBase:
         if not half_life_days > 0.0:  # put this way round, NaN fails too
             raise OutOfRange(f"half_life_days must be above 0, got {half_life_days}")
         self._session.ensure_indexed()
-        index = self._session.fresh_index()
+        index, undated = self._session.fresh_index(), self._session.redacted_paths
         engine = self._session.shared(
-            ExpertEngine, lambda: ExpertEngine(index, self.root, self.retrieve)
+            ExpertEngine, lambda: ExpertEngine(index, self.root, self.retrieve, undated)
         )
         ranking = engine.rank(
             replace_surrogates(topic),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -25,6 +26,7 @@ from kbx_tui.errors import (
     IndexFault,
     IndexForeign,
     NotFound,
+    NotTrusted,
     ReadOnly,
     StoreFault,
     UnknownEntity,
@@ -49,6 +51,7 @@ from kbx_tui.index.snapshot import generation_of
 from kbx_tui.index.store import Store
 from kbx_tui.index.tables import document_version
 from kbx_tui.knowledge.decoding import content_hash
+from kbx_tui.knowledge.vault import MEMORY
 from kbx_tui.object_store.mirror import PublishedIndex, files_here, publishes_from_here
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
@@ -106,6 +109,7 @@ class Session:
         """
         self.root, self._settings, self.notice = root, settings, notice
         self._owner = owner
+        self._pages = os.path.realpath(root / MEMORY)
         self._public: Session | None = None
         self.refused, self.reads_settings = refused, reads_settings
         if is_read_only(root):
@@ -276,10 +280,20 @@ class Session:
 
     def refresh(self) -> bool:
         """Return whether the index has a newer generation, which is then in use."""
+        self._require_same_pages()
         self._follow_published()
         changed = self.open_index().refresh(now=not is_being_written(self.root))
         self._refreshed_at = time.monotonic()
         return changed
+
+    def _require_same_pages(self) -> None:
+        """Raise NotTrusted if `memory` became a link out of the base after that was opened."""
+        now = os.path.realpath(self.root / MEMORY)
+        if now != self._pages and not Path(now).is_relative_to(os.path.realpath(self.root)):
+            raise NotTrusted(
+                f"{self.root / MEMORY} has become a link to {now}: open the base again to allow "
+                "that, or remove it"
+            )
 
     def _follow_published(self) -> None:
         """Read the newest version that was fetched, and let newer ones be looked for."""
@@ -325,6 +339,13 @@ class Session:
             return version != (None if row is None else snapshot.versions[row])
 
         return list(filter(differs, newer))
+
+    def redacted_paths(self) -> Collection[str]:
+        """Return the paths of pages with redacted parts, for agents; none for the owner."""
+        store = self.owner.store()
+        if not (self.is_public and store.has_public()):
+            return ()
+        return store.mapping("documents", "path", "id", "public_hash != content_hash").keys()
 
     def reads_stored_pages(self) -> bool:
         """Return whether pages are read from a published index: none of its files is here."""
@@ -465,6 +486,7 @@ class Session:
     ) -> IndexReport:
         """Bring the index up to date; `options` are those of `build`."""
         self._require_own_index()
+        self._require_same_pages()
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
         self._look_again()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -53,9 +53,19 @@ Receipts = defaultdict[str, list[Receipt]]
 class ExpertEngine:
     """Expert rankings from one index. Not safe for concurrent use."""
 
-    def __init__(self, index: OpenIndex, root: Path, retrieve: Callable[[str], Evidence]) -> None:
-        """Rank from `index`; `retrieve` finds documents, used only for the weight `relevance`."""
+    def __init__(
+        self,
+        index: OpenIndex,
+        root: Path,
+        retrieve: Callable[[str], Evidence],
+        undated: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        """Rank from `index`; `retrieve` finds documents, used only for the weight `relevance`.
+
+        `undated` returns the paths of files whose day is not used: redacted parts may have changed.
+        """
         self._index, self._root, self._retrieve = index, root, retrieve
+        self._undated = undated
         self._matcher: ClaimMatcher | None = None
         self._generation = -1
 
@@ -79,7 +89,7 @@ class ExpertEngine:
         weight, topic = parse_weight(wanted), Topic.of(text[:MAX_QUERY])
         generation = self._index.generation()
         if self._matcher is None or generation.number != self._generation:
-            claims = read_claims(self._index, self._root)
+            claims = read_claims(self._index, self._root, self._undated())
             self._matcher = ClaimMatcher(claims, generation.snapshot.entities)
             self._generation = generation.number
         receipts: Receipts = defaultdict(list)
@@ -210,7 +220,7 @@ _ABOUT = frozenset(
 no team knows all that its members know."""
 
 
-def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
+def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple[Claim, ...]:
     table = index.store.rows("facts", FACT_COLUMNS, "kind = 'fact'")
     facts = sorted(map(fact_from_row, table.to_pylist()), key=lambda fact: (fact.path, fact.line))
     pages = _pages(index, {fact.path for fact in facts})
@@ -224,6 +234,7 @@ def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
     days = {
         path: first_day(page["date"]) if page["date"] else _day_of_file(root / path)
         for path, page in pages.items()
+        if page["date"] or path not in undated
     }
     claims = []
     for fact in facts:
@@ -235,7 +246,7 @@ def read_claims(index: OpenIndex, root: Path) -> tuple[Claim, ...]:
         shown = replace(
             fact, text=_CONFIRMED.sub("", fact.text), date=stated or days.get(fact.path, "")
         )
-        has_file_date = page is not None and not (page["date"] or stated)
+        has_file_date = page is not None and not (page["date"] or stated or fact.path in undated)
         entity_ids = tuple(dict.fromkeys((fact.entity_id, *others)))
         claims.append(Claim(shown, entity_ids, has_file_date))
     return tuple(claims)

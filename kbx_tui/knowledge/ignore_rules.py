@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
 from kbx_tui.errors import ConfigError
@@ -18,6 +17,10 @@ GITIGNORE_LIMIT = 1 << 20
 """A .gitignore is read up to this many bytes."""
 MOST_RULES = 5_000
 """Patterns of a base: each file is compared with all of them, whenever the base is walked."""
+MANY_CHARACTERS = 200
+"""Characters from which a pattern counts as two, from twice as many as three, and so on."""
+MOST_CHARACTERS = 4_096
+"""Longest pattern, as of a path on Linux: making an expression of a longer one takes minutes."""
 
 _CLASSES = {
     "alnum": [("0", "9"), ("A", "Z"), ("a", "z")],
@@ -74,13 +77,17 @@ class IgnoreRules:
             lines = data.decode("utf-8", "replace").splitlines()
         except OSError:
             return False
-        found = _valid_rules(lines)
-        rules = list(islice(found, self._left))
+        rules, left, is_cut = list[_Rule](), self._left, False
+        for rule, size in _valid_rules(lines):
+            left -= 1 + size // MANY_CHARACTERS
+            if is_cut := left < 0:
+                break
+            rules.append(rule)
         everything_in = f"{keep}/"  # which `memory/**` matches, and `memory/*` does not
         if not (keep and (_decision(rules, keep) or _decision(rules, everything_in))):
-            self._left -= len(rules)
+            self._left = max(left, 0)
             self._specs.append((prefix, rules))
-            self.are_cut |= next(found, None) is not None
+            self.are_cut |= is_cut
         return True
 
     def ignores_file(self, path: str) -> bool:
@@ -106,11 +113,11 @@ def _decision(rules: Sequence[_Rule], path: str) -> bool | None:
     return None
 
 
-def _valid_rules(lines: Sequence[str]) -> Iterator[_Rule]:
+def _valid_rules(lines: Sequence[str]) -> Iterator[tuple[_Rule, int]]:
     for line in lines:
         try:
             if rule := _rule(line):
-                yield rule
+                yield rule, len(line)
         except ValueError:
             continue
 
@@ -118,6 +125,8 @@ def _valid_rules(lines: Sequence[str]) -> Iterator[_Rule]:
 @lru_cache(maxsize=1 << 16)
 def _rule(line: str) -> _Rule | None:
     """Return the rule of a line; None for a comment and what never matches. Raises ValueError."""
+    if len(line) > MOST_CHARACTERS:
+        raise ValueError(f"it has more than {MOST_CHARACTERS:,} characters")
     text = line if line.endswith("\\ ") else line.rstrip()
     if not text or text.startswith("#") or text == "/":
         return None

@@ -39,9 +39,11 @@ _LONE_MARK = re.compile(
     re.IGNORECASE,
 )
 _UNSEEN = re.compile(
-    "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+")
+"""Default_Ignorable_Code_Point of Unicode."""
+_OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+|</?[a-z][^<>]*>", re.IGNORECASE)
 _WORD = re.compile(r"(?<![^\W_])redacted(?![^\W_])", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
@@ -176,16 +178,23 @@ class _Blocks:
         self._item_lines = {item.line for item in blocks.items}
 
     def redacted(self) -> Iterator[Span]:
-        blocks = self._outline
+        blocks, ends = self._outline, dict(self._paragraphs)
+        innermost = {item.line: item for item in blocks.items}
+        without_text = dict[int, Span]()
+        """Items that begin with code, a comment, a quotation or a heading."""
         for item in blocks.items:
-            if has_redaction_mark(self._text(item.line, item.text_end)):
+            end = item.text_end
+            if end == item.line and innermost[item.line] is item:
+                end = ends.get(item.line, end)
+                without_text[item.line] = item.line, item.end
+            if has_redaction_mark(self._text(item.line, end)):
                 yield item.line, item.end
         for index, heading in enumerate(blocks.headings):
             if has_redaction_mark(self._text(heading.line, heading.end)):
                 yield self._section(index)
         for start, end in blocks.code:
             if any(map(has_redaction_mark, self._lines[start:end])):
-                yield self._inner[start] or (start, end)
+                yield without_text.get(start) or self._inner[start] or (start, end)
         for start, end in self._paragraphs:
             text = self._text(start, end)
             if not has_redaction_mark(text):
@@ -223,7 +232,8 @@ _PLACEHOLDERS = re.compile(
     rf"^({re.escape(PLACEHOLDER)}|{re.escape(FIELD_PLACEHOLDER)})$(?:\n+\1$)*\n*", re.MULTILINE
 )
 
-_KEY = re.compile(r"[^\s#\-\[\]{},]")
+_KEY = re.compile(r"[^\s#\-\[\]{},].*?[:=]")
+_LONG_QUOTE = re.compile(r"\"{3}|'{3}")
 _ITEM = re.compile(r"(\s*)-(?:\s|$)")
 _STATUS = re.compile(
     r"^[ \t]*[\"']?(?:status[\"']?[ \t]*[:=].*\bredacted\b"
@@ -301,8 +311,8 @@ def says_redacted_at_top(text: str) -> bool:
 NEAR_MARK = "looks like a redaction mark, but is not one"
 NEAR_MARK_SHOWN = 80
 _NEAR_MARK = re.compile(
-    r"[#@!%$\\(\[{<*_~=`][ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
-    r"|^\W*+(?:[\w-]++::?[ \t]*+)?(?P<lone>[^\W_]{6,9})\W*+$"
+    r"[#@!%$\\(\[{<【〔*_~=`][ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
+    r"|^\W*+(?:[\w-]++::?[ \t]*+)?(?P<lone>[^\W_]{6,9})(?:::?[ \t]*+(?:true|yes|1))?\W*+$"
 )
 _HALVES = ("reda", "cted", "redca")
 """A word with one mistake has one of these: a cheap test for lines worth a look."""
@@ -345,7 +355,11 @@ def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
     A mark on a list item applies to the item, a mark on a line of its own to the entries before and
     after it.
     """
-    keys = [number for number in range(1, len(head) - 1) if _KEY.match(head[number])]
+    keys, is_quoted = list[int](), False
+    for number in range(1, len(head) - 1):
+        if not is_quoted and _KEY.match(head[number]):
+            keys.append(number)
+        is_quoted ^= len(_LONG_QUOTE.findall(head[number])) % 2 == 1
 
     def entry(number: int) -> Span:
         at = bisect_right(keys, number)

@@ -11,6 +11,7 @@ KEY_PARTS = 100
 _PART = r"(?:[\w-]++|\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+')"
 _LONG_KEY = re.compile(rf"(?<![\w\\-])(?:{_PART}[ \t]*+\.[ \t]*+){{{KEY_PARTS}}}")
 """Begins at no escaped quotation mark: a scan from each to the end of its string takes hours."""
+_DOTTED_KEY = re.compile(rf"^[ \t]*+((?:{_PART}[ \t]*+\.[ \t]*+)++){_PART}[ \t]*+=", re.MULTILINE)
 
 
 def load_toml(text: str) -> dict[str, Any]:
@@ -24,3 +25,8 @@ def load_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def count_dots(text: str) -> int:
+    """Return how many dots the keys of a text in TOML have, without those of its tables."""
+    return sum(dotted[1].count(".") for dotted in _DOTTED_KEY.finditer(text))

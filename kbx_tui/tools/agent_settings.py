@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import tomlkit
 from platformdirs import user_config_path
-from tomlkit.exceptions import TOMLKitError
 
 from kbx_tui.editing.state_files import write_atomically, write_new
 from kbx_tui.errors import ConfigError, WriteFault
+from kbx_tui.knowledge.toml_text import load_toml
 from kbx_tui.state_file import read_regular_file, unique_keys
 
 Json = dict[str, Any]
@@ -157,9 +157,9 @@ def _parsed(agent: Agent, data: bytes | None) -> Json:
     try:
         text = (data or b"").decode("utf-8-sig")
         if agent.is_toml:
-            return tomlkit.parse(text).unwrap()
+            return load_toml(text)
         settings = json.loads(text, object_pairs_hook=unique_keys) if text.strip() else {}
-    except (ValueError, TOMLKitError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         kind = "TOML" if agent.is_toml else "JSON without comments"
         raise ValueError(f"is not plain {kind} ({error})") from error
     if not isinstance(settings, dict):

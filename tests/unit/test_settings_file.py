@@ -6,7 +6,7 @@ import pytest
 
 from kbx_tui.config import Settings
 from kbx_tui.errors import ConfigError
-from kbx_tui.settings_file import load_settings
+from kbx_tui.settings_file import load_settings, with_settings
 
 
 def write(folder: Path, text: str) -> Path:
@@ -88,3 +88,14 @@ def test_a_link_within_the_base_is_followed(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("[search]\nhierarchy_alpha = 0.7\n")
     (tmp_path / "kbx.toml").symlink_to("settings.toml")
     assert load_settings(tmp_path).search.hierarchy_alpha == 0.7
+
+
+def test_a_file_with_many_dotted_keys_is_read_but_not_changed(tmp_path: Path) -> None:
+    """The library that keeps its comments would take minutes."""
+    text = "[notes]\n" + "".join(f"a.b.c.d{number} = 1\n" for number in range(2_000))
+    (tmp_path / "kbx.toml").write_text(text, encoding="utf-8")
+    assert load_settings(tmp_path) == Settings()
+    with pytest.raises(ConfigError, match="more than 200 dots in its keys"):
+        with_settings(text.encode(), "search", {"limit": 5})
+    few = b'[keys]\nalpha.less = "a"\n'
+    assert b"limit = 5" in with_settings(few, "search", {"limit": 5})

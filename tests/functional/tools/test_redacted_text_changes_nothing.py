@@ -1,6 +1,7 @@
 """Bases that differ only in redacted text give agents the same answers, byte for byte."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from itertools import chain, product
@@ -231,6 +232,28 @@ def test_how_near_pages_are_is_measured_by_public_pages(tmp_path: Path) -> None:
             scores.append({each.path: each.score for each in related if "/n" in each.path})
     assert found[0] == found[1]
     assert scores[0] != scores[1], "what is usual differs for the owner"
+
+
+def test_the_day_on_which_redacted_text_changed_tells_nothing(tmp_path: Path) -> None:
+    """Facts without a date have that of their file, unless part of it is redacted."""
+    files = {
+        "memory/people/vera-sand.md": "# Vera Sand\n\n## Facts\n- Owns a kiln\n- x #redacted\n",
+        "memory/people/vera-kane.md": "# Vera Kane\n\n## Facts\n- Sold a kiln\n",
+    }
+    answers = list[list[str]]()
+    for day, date in ((100, "1970-04-11"), (200, "1970-07-20")):
+        with KnowledgeBase(index_vault(tmp_path / str(day), files)) as kb:
+            os.utime(kb.root / "memory/people/vera-sand.md", (day * 86_400, day * 86_400))
+            asked = [{"topic": "kiln", "weight": weight} for weight in ("count", "recency")]
+            answers.append([said(answer_call(lambda: kb, "kb_experts", each)) for each in asked])
+            own, public = (
+                {known.name: known.receipts[0] for known in each.experts("kiln").experts}
+                for each in (kb, kb.public)
+            )
+            assert own["Vera Sand"].date == date
+            assert (public["Vera Sand"].date, public["Vera Sand"].has_file_date) == ("", False)
+            assert public["Vera Kane"].has_file_date
+    assert answers[0] == answers[1]
 
 
 @pytest.mark.slow

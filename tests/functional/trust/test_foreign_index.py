@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.errors import NotFound, ReadOnly
+from kbx_tui.errors import NotFound, NotTrusted, ReadOnly
 from kbx_tui.index.array_file import verified_files
 from kbx_tui.index.ownership import IDS, allow, claim, index_id, is_own
 from kbx_tui.index.store import Store
@@ -416,6 +416,30 @@ def test_a_memory_folder_elsewhere_asks(kbx: CommandLine, tmp_path: Path) -> Non
     assert f"a link from memory to {private}" in ran.err
     assert kbx("trust", base).code == 0
     assert "Secret" in kbx("--kb", base, "search", "soup").out
+
+
+def test_a_memory_folder_that_becomes_a_link_closes_an_open_base(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbx_tui.api.session.REFRESH_SECONDS", 0.0)
+    private = write_vault(tmp_path / "private", {"secret.md": "# Secret\n\nsoup\n"})
+    base = index_vault(tmp_path / "clone", {"memory/a.md": "# A\n\nsoup\n"}, fast=True)
+    worker = EngineWorker(lambda: KnowledgeBase(base))
+    with KnowledgeBase(base) as kb:
+        assert kb.search("soup", fast=True).results
+        assert worker.answer("kb_search", {"query": "soup"}).failure is None
+        (base / "memory").rename(tmp_path / "kept")
+        (base / "memory").symlink_to(private)
+        with pytest.raises(NotTrusted, match="has become a link"):
+            kb.index()
+        with pytest.raises(NotTrusted, match="has become a link"):
+            kb.search("soup", fast=True)
+        for tool in ("kb_search", "kbx_list"):
+            assert "Secret" not in str(worker.answer(tool, {"query": "soup"}).json)
+        (base / "memory").unlink()
+        (tmp_path / "kept").rename(base / "memory")
+        assert kb.search("soup", fast=True).results
+    worker.close()
 
 
 # Mapped files with the right digest and other content than their layout says.

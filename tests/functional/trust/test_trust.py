@@ -1,6 +1,7 @@
 """A base from elsewhere does nothing outside itself before the user has allowed it."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -97,6 +98,18 @@ def test_trust_is_listed_and_removed(kbx: CommandLine, base: Path) -> None:
 def test_a_base_that_asks_for_nothing_is_not_stored(kbx: CommandLine, base: Path) -> None:
     assert "asks for nothing" in kbx("trust", base).out
     assert kbx("trust", "--list", "--json").json == []
+
+
+def test_a_base_whose_path_is_not_text_cannot_be_allowed(kbx: CommandLine, tmp_path: Path) -> None:
+    base = tmp_path / os.fsdecode(b"caf\xe9")
+    try:
+        write_vault(base, {PAGE: "# Alice Chen\n"})
+    except OSError:
+        pytest.skip("this file system has names in UTF-8 only")
+    configure(base, "[writes]\nauto_commit = true\n")
+    ran = kbx("trust", base)
+    assert (ran.code, ran.out) == (1, "")
+    assert "cannot be written: a path or setting is not valid text" in ran.err
 
 
 def test_a_base_made_here_is_trusted(kbx: CommandLine, tmp_path: Path) -> None:

@@ -112,6 +112,20 @@ def test_patterns_beyond_a_limit_are_left_out_and_that_is_a_problem(tmp_path: Pa
         walk(tmp_path, ["a"] * (MOST_RULES + 1))
 
 
+def test_long_patterns_are_left_out_or_count_as_several(tmp_path: Path) -> None:
+    """Each is made an expression by every command, which takes time: one of a megabyte, minutes."""
+    (tmp_path / "a.md").touch()
+    (tmp_path / ".gitignore").write_text("?" * 5_000 + "\n*.md" + "*" * 5_000 + "\n")
+    assert [file.path for file in walk(tmp_path).files] == ["a.md"]
+    long_ones = "".join("x" * 4_080 + f"{number}\n" for number in range(250))
+    (tmp_path / ".gitignore").write_text(f"{long_ones}*\n")
+    walked = walk(tmp_path)
+    assert [file.path for file in walked.files] == ["a.md"]
+    assert [problem.path for problem in walked.problems] == [".gitignore"]
+    with pytest.raises(ConfigError, match="more than 4,096 characters"):
+        walk(tmp_path, ["?" * 5_000])
+
+
 def test_a_link_is_not_followed_for_patterns(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "a.md").touch()

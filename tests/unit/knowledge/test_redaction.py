@@ -15,6 +15,7 @@ MARKS = (
     *("<!-- #redacted -->", "<!--#redacted-->", "<!-- redacted -->", "%% redacted %%"),
     *("{redacted}", "\uff03redacted", "#\uff52\uff45\uff44\uff41\uff43\uff54\uff45\uff44"),
     *("\uff08redacted\uff09", "#\u200bredacted", "#redac\u00adted", "(redacted\u200b)"),
+    *("#redac\U000e0061ted", "#\u3164redacted", "(redacted)\U000e0100"),
 )
 
 
@@ -38,6 +39,12 @@ MARKS = (
         ("open\n- secret #redacted\n", "open"),
         ("## Facts\n- secret\n\n  more secret #redacted\n- open\n", "open"),
         ("## Facts\n- secret\n\n  ```\n  secret (redacted)\n  ```\n- open\n", "open"),
+        ("## Old\n\nopen\n\n<details>\n\nsecret\n\n#redacted\n</details>\n", "open"),
+        ("- <!-- redacted --> secret\n\n  secret\n  - secret\n- open\n", "open"),
+        ("- ```\n  x\n\n  (redacted)\n  ```\n\n  secret\n- open\n", "open"),
+        ("- > x #redacted\n\n  secret\n- open\n", "open"),
+        ("- ## x #redacted\n\n  secret\n- open\n", "open"),
+        ("- - secret #redacted\n  - open\n", "open"),
         *((f"- secret {mark}\n- open\n", "open") for mark in MARKS),
         *((f"secret {mark}\n\nopen\n", "open") for mark in MARKS),
         *((f"open\n\nsecret\n\n{mark}\n", "open") for mark in MARKS),
@@ -55,6 +62,23 @@ def test_a_mark_in_a_comment_of_the_frontmatter_redacts_the_entry(mark: str) -> 
     page = f"---\nteam: open\nrole: secret # {mark}\n---\n# Ada\n"
     shown = PublicPage("memory/people/ada.md", page.encode(), DEFAULT_ENTITY_TYPES).texts[1]
     assert shown == "---\nteam: open\n# [redacted]\n---\n# Ada\n"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        '+++\nteam = "open"\nrole = """\nsecret\n""" # redacted\n+++',
+        '+++\nteam = "open"\nrole = """\na: 1 #redacted\nb: secret\n"""\n+++',
+        '+++\nteam="open"\nrole = [\n"secret",\n"more"] # redacted\n+++',
+        '---\nteam: open\nrole: "a\nsecret\nmore" # redacted\n---',
+        "---\nteam: open\nrole: [a,\nsecret,\nmore] # redacted\n---",
+    ],
+)
+def test_a_mark_redacts_the_entry_with_lines_that_are_not_indented(fields: str) -> None:
+    page = f"{fields}\n# Ada\n".encode()
+    shown = PublicPage("memory/people/ada.md", page, DEFAULT_ENTITY_TYPES).texts[1]
+    assert "secret" not in shown
+    assert "open" in shown
 
 
 def test_marked_page_is_blanked_completely() -> None:
@@ -83,6 +107,8 @@ def test_neither_words_nor_near_marks_are_marks() -> None:
             "- x ~~redacted~~",
             "redacted",
             "state: redacted",
+            "redacted:: true",
+            "- x 【redacted】",
             "(status: redacetd)",
         ),
     ],

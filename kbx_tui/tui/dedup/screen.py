@@ -325,7 +325,7 @@ class Dedup(ModeScreen):
         elif draft.removes and asked is None:
             self._refuse_removal()
         elif not draft.has_page:
-            self.show_notice(f"it has no page yet: {self._page_keys}")
+            self.show_notice(f"{draft.reason or 'it has no page yet'}: {self._page_keys}")
         elif action == "create":
             self._decide(draft.id, Choice("create"))
         elif asked is not None and action == "merge":

@@ -350,7 +350,7 @@ def test_topic_that_few_or_no_documents_mention_is_noted(demo_kb_path: Path) -> 
         response = kb.search("Castellane complaints")
         evidence = kb.retrieve("Castellane complaints")
         order = [evidence.paths[row] for row in kb.rank(evidence).best(10)]
-    note = "only 2 documents say something about “complaints”; the others are linked to Ruth"
+    note = "only 2 documents match “complaints”; the others are linked to Ruth"
     assert any(note in said for said in response.meta.notes)
     assert [result.score > 0.0 for result in response.results] == [True] * 2 + [False] * 8
     assert response.results[2].path == "memory/people/ruth-castellane.md"

@@ -62,12 +62,10 @@ def test_errors_and_notes_keep_their_sign_and_reason() -> None:
     assert lines(status) == [" ✗ no disk"]
 
     status = StatusLine()
-    status.note = (
-        "only 3 documents say something about “migration”; the others are linked to Alice Chen"
-    )
+    status.note = "only 3 documents match “migration”; the others are linked to Alice Chen"
     first, second = lines(status, 50)
-    assert first == " only 3 documents say something about"
-    assert second == " “migration”; the others are linked to Alice Chen"
+    assert first == " only 3 documents match “migration”; the others"
+    assert second == " are linked to Alice Chen"
 
 
 def test_long_text_takes_one_line_once_read_and_stays_longer() -> None:

@@ -48,8 +48,8 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.demo import SHIPPED
 from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import Verdict, new_draft
+from kbx_tui.embedding.cross_encoder import LABELS
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.embedding.pair_model import LABELS
 from kbx_tui.similarity.judging import COSTS, DUPLICATE
 from kbx_tui.similarity.pair_score import precision_recall_f1
 

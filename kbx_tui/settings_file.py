@@ -236,10 +236,10 @@ def with_settings(data: bytes | None, section: str, values: Mapping[str, Any]) -
     return _like(data, document)
 
 
-def section_keys(data: bytes | None, section: str) -> frozenset[str] | None:
-    """Return the keys that `kbx.toml` sets in a section, None without that section."""
+def entity_keys(data: bytes | None) -> frozenset[str] | None:
+    """Return the keys that `kbx.toml` sets in `[entities]`, None without that section."""
     document = _parse(data)
-    return frozenset(_table(document, section)) if section in document else None
+    return frozenset(_table(document, "entities")) if "entities" in document else None
 
 
 def without_setting(data: bytes | None, key: str) -> bytes:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from benchmarks.similarity import JUDGE_HEAD, SHIPPED, Judged, print_measures, read_judged
 from kbx_tui import KnowledgeBase
-from kbx_tui.embedding.pair_model import LABELS, bundled_pair_model
+from kbx_tui.embedding.cross_encoder import LABELS, bundled_pair_model
 from kbx_tui.similarity import judging
 from kbx_tui.similarity.pair_score import PairSimilarity
 from kbx_tui.similarity.similarity_engine import known_and_draft

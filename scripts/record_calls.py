@@ -318,7 +318,7 @@ VARYING = (
 )
 VARYING_TEXT = (
     r"\b\d+(\.\d+)?\s?(ms|s|seconds|MB|kB)\b|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\(reading .*?\)"
-    r"|\b\d+\.\d$(?=\n)"
+    r"| +ms$(?=\n)| *\b\d+\.\d$(?=\n)"
 )
 
 

@@ -17,7 +17,7 @@ from kbx_tui.search.name_lookup import EntityFinder
 from kbx_tui.search.query.typed_filters import DATE
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes
-from kbx_tui.search.timeline import TIMELINE_LIMIT, Timeline, timeline
+from kbx_tui.search.timeline import TIMELINE_LIMIT, Timeline, card_as_of, timeline
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written
@@ -30,9 +30,12 @@ class Entities:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def card(self, entity_id: str) -> EntityCard:
-        """Return everything known about an entity. Raises NotFound."""
-        return browse.entity_card(self._session.fresh_index(), entity_id)
+    def card(self, entity_id: str, *, as_of: str = "") -> EntityCard:
+        """Return everything known about an entity, or what was at a time. Raises NotFound."""
+        index = self._session.fresh_index()
+        return (
+            card_as_of(index, entity_id, as_of) if as_of else browse.entity_card(index, entity_id)
+        )
 
     def named(self, name: str) -> EntityCard:
         """Return everything known about an entity by its name. Raises the errors of `resolve`."""
@@ -103,10 +106,10 @@ class Entities:
         """
         from kbx_tui.api.file_writer import FileWriter
         from kbx_tui.index.build.entity_stage import parse_topics, read_topics
-        from kbx_tui.settings_file import section_keys
+        from kbx_tui.settings_file import entity_keys
 
         session = self._session
-        chosen = section_keys(FileWriter(session).settings(), "entities") or ()
+        chosen = entity_keys(FileWriter(session).settings()) or ()
         if from_files:
             topics, known = parse_topics(session.root, session.settings)
         else:
@@ -121,11 +124,11 @@ class Entities:
         """
         from kbx_tui.api.file_writer import FileWriter
         from kbx_tui.knowledge.topics import are_few
-        from kbx_tui.settings_file import section_keys
+        from kbx_tui.settings_file import entity_keys
 
         entities = len(self._session.snapshot().entities)
         notes = self._session.open_index().store.count("documents")
-        chosen = section_keys(FileWriter(self._session).settings(), "entities")
+        chosen = entity_keys(FileWriter(self._session).settings())
         if chosen is not None or not are_few(entities, notes):
             return None
         proposal = self.proposal()

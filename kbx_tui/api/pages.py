@@ -178,7 +178,8 @@ class Pages:
             if entity.path and correction.count(entity.name):
                 raise WriteFault(
                     f"{correction.wrong!r} is in the name of {entity.path}: give a longer part of "
-                    "the wrong name, or make that page the right one (`kbx person merge`)"
+                    "the wrong name, or merge that page into one with the right name (`kbx person "
+                    "create`, then `kbx person merge`), and correct the text after that"
                 )
         links, places, kept = Links(session), 0, 0
         edits, hints = list[FileEdit](), list[str]()

@@ -120,12 +120,12 @@ def _decide_new(check: DraftCheck) -> Verdict:
     elif not entity.path:
         reason = f"{entity.name} has no page yet; create one first"
     elif not _is_placed(check):
-        reason = f"nothing similar enough is known about {entity.name}, its likely entity"
+        reason = f"no fact, open item or field of {entity.name}, its likely entity, is similar"
     elif nearest := _nearest(check):
         reason = f"perhaps not new: compare it with {nearest!r}"
     else:
         is_sure = check.of_another is None and _is_surely_new(check)
-        reason = f"nothing similar enough is known about {entity.name}"
+        reason = f"no fact, open item or field of {entity.name} is similar"
     if (other := check.of_another) is not None:
         reason += f"; the same is said of {other.known.entity_name}: {other.known.text!r}"
     return Verdict("new", Choice("create"), is_sure, reason)

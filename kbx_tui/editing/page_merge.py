@@ -47,7 +47,7 @@ _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*$")
 _DEFINED = re.compile(r"^[ >]{0,12}\[([^\[\]\n]{1,200})\]:", re.MULTILINE)
 _IN_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\]")
 _BLOCK_ID = re.compile(r"(?:^|[ \t])(\^[\w-]{1,200})[ \t]*$", re.MULTILINE)
-_CLOSINGS = ("", "-->", "%%", "$$", "}}", "%}", "%>")
+_CLOSINGS = ("", "-->", "*/}", "%%", "$$", "}", "}}", "%}", "%>")
 _NOT_IN_ADDRESS = re.compile(r"[^\w./~-]")
 
 

@@ -56,22 +56,20 @@ class ThresholdObservatory:
         )
 
 
-def observe_thresholds(
-    evidence: Iterable[Evidence], tuning: Tuning, thresholds: Sequence[float] = THRESHOLDS
-) -> ThresholdObservatory:
-    asked = tuple(_asked(found, tuning, thresholds) for found in evidence)
+def observe_thresholds(evidence: Iterable[Evidence], tuning: Tuning) -> ThresholdObservatory:
+    asked = tuple(_asked(found, tuning) for found in evidence)
     scores = [query.top_score for query in asked if query.top_score is not None]
     histogram, _ = np.histogram(scores, bins=BINS, range=(0.0, 1.0))
-    return ThresholdObservatory(tuple(thresholds), asked, tuple(histogram.tolist()))
+    return ThresholdObservatory(THRESHOLDS, asked, tuple(histogram.tolist()))
 
 
-def _asked(found: Evidence, tuning: Tuning, thresholds: Sequence[float]) -> AskedQuery:
+def _asked(found: Evidence, tuning: Tuning) -> AskedQuery:
     candidates = [
         entity.score for entity in found.entities if entity.found and entity.id not in tuning.muted
     ]
     outcomes: dict[tuple[int, ...], Outcome] = {}
     for_each: list[Outcome] = []
-    for threshold in thresholds:
+    for threshold in THRESHOLDS:
         ranking = rank(found, replace(tuning, entity_threshold=threshold))
         if ranking.kept not in outcomes:
             answered = bool(ranking.included.any())

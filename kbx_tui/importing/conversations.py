@@ -43,15 +43,18 @@ _LINES_TRIED = 400
 
 def read_conversations(file: SourceFile, form: Format | None) -> Imported:
     """Return the conversations of a file, none in an unknown format. Raises ValueError."""
-    is_page = file.suffix in (".md", ".markdown")
     for captions in ("vtt", "srt"):
         if form == captions or (form is None and file.suffix == f".{captions}"):
             return read_captions(file, captions)
     if file.suffix == ".json":
         return _read_json(file, form)
-    if is_page and form in (None, "granola") and _granola_id(read_frontmatter(file.text).values):
+    if (
+        file.is_page
+        and form in (None, "granola")
+        and _granola_id(read_frontmatter(file.text).values)
+    ):
         return Imported((_read_granola_page(file),))
-    if is_page or file.suffix == ".txt" or form in ("otter", "fathom"):
+    if file.is_page or file.suffix == ".txt" or form in ("otter", "fathom"):
         first = file.text.split("\n")[:_LINES_TRIED]
         if form == "fathom" or (form is None and fathom_turns(first)):
             return Imported((read_fathom_text(file),))
@@ -76,9 +79,14 @@ def _read_json(file: SourceFile, form: Format | None) -> Imported:
         return _read_chats(file, records, _chatgpt_note)
     if any(isinstance(chat.get("chat_messages"), list) for chat in records):
         return _read_chats(file, records, _claude_note)
-    meetings = _objects_in(data["items"] if isinstance(data, dict) and "items" in data else data)
+    lists = [key for key in ("items", "meetings") if isinstance(data, dict) and key in data]
+    meetings = list(map(_in_one_level, _objects_in(data[lists[0]] if lists else data)))
     if meetings and all(map(_is_recording, meetings)):
         return Imported(tuple(_fathom_meeting(file, meeting) for meeting in meetings))
+    if records and all(record.keys() >= _UTTERANCE for record in records):
+        date = _local_date(records[0].get("start_timestamp"))
+        said = transcript(f"granola:{content_id(file.data)}", file, _turns(records), date=date)
+        return Imported((said,))
     notes, state = _granola_notes(data)
     if any(_GRANOLA_TEXTS & note.keys() for note in notes):
         return _granola_meetings(file, notes, state)
@@ -111,10 +119,16 @@ def _objects_in(value: object) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
+def _in_one_level(meeting: dict[str, Any]) -> dict[str, Any]:
+    """Return a meeting of Fathom with what its webhooks put in objects beside each other."""
+    parts = _objects_in([meeting.get(key) for key in ("meeting", "recording", "transcript")])
+    return {key: part[key] for part in (meeting, *parts) for key in part}
+
+
 def _is_recording(meeting: dict[str, Any]) -> bool:
     """Return whether an object is a meeting of Fathom, or a transcript alone."""
     said = any("speaker" in line for line in _objects_in(meeting.get("transcript")))
-    return "recording_id" in meeting or (said and not _is_note(meeting))
+    return "recording_id" in meeting or "fathom_user" in meeting or (said and not _is_note(meeting))
 
 
 def _fathom_meeting(file: SourceFile, meeting: dict[str, Any]) -> ImportedDocument:
@@ -126,18 +140,22 @@ def _fathom_meeting(file: SourceFile, meeting: dict[str, Any]) -> ImportedDocume
         if (email := _text_in(line.get("speaker"), "matched_calendar_invitee_email"))
     }
     emails = {name: email for email, name in spoken.items()}
-    invited = _attendees([meeting.get("calendar_invitees"), meeting.get("recorded_by")])
+    hosts = ("calendar_invitees", "invitees", "recorded_by", "fathom_user")
+    invited = _attendees(map(meeting.get, hosts))
     people = [Attendee(spoken.get(who.email, who.name), who.email) for who in invited]
     named = {who.name for who in people}
     names = [who.name for who in speakers(turns)]
     people += [Attendee(name, emails.get(name, "")) for name in names if name not in named]
     link = _text_in(meeting, "share_url", "url")
-    summaries = _objects_in([meeting.get("default_summary"), meeting.get("summary")])
-    summary = "\n\n".join(_text_in(each, "markdown_formatted") for each in summaries)
-    said = speech(turns) or _text_in(meeting, "transcript")
+    summaries = map(meeting.get, ("default_summary", "summary"))
+    summary = "\n\n".join(
+        each if isinstance(each, str) else _text_in(each, "markdown_formatted")
+        for each in filter(None, summaries)
+    )
+    said = speech(turns) or _text_in(meeting, "transcript", "plaintext", "transcript_plaintext")
     alone = json.dumps(meeting, sort_keys=True).encode()
     page = transcript(
-        f"fathom:{meeting.get('recording_id') or content_id(alone)}",
+        f"fathom:{meeting.get('recording_id') or meeting.get('id') or content_id(alone)}",
         file,
         turns,
         title=_text_in(meeting, "title", "meeting_title"),
@@ -161,6 +179,8 @@ def _items(meeting: dict[str, Any]) -> str:
     return "\n".join(["## Action items", "", *lines, ""]) if lines else ""
 
 
+_UTTERANCE = frozenset({"document_id", "source", "text"})
+"""Keys of a line of a transcript of Granola, which its exporters write apart from the note."""
 _SOURCES = {"microphone": "Me", "system": "Others", "speaker": "Others"}
 _GRANOLA_TEXTS = {
     "last_viewed_panel", "notes", "notes_markdown", "notes_plain", "summary_markdown",
@@ -198,8 +218,10 @@ def _granola_meetings(
         said = note.get("transcript") or _entry(state, "transcripts", note["id"])
         turns = _turns(said.get("entries") if isinstance(said, dict) else said)
         text = _text_in(note, "notes_markdown", "notes_plain") or markdown_of(note.get("notes"))
-        summary = _text_in(note, "summary_markdown", "summary_text")
-        summary = summary or _granola_panels(note, _entry(state, "documentPanels", note["id"]))
+        panels = _granola_panels(note, _entry(state, "documentPanels", note["id"]))
+        stated = _text_in(note, "summary_markdown", "summary_text")
+        written = (stated or panels, _text_in(note, "summary"), _text_in(note, "overview"))
+        summary = "\n\n".join(dict.fromkeys(filter(None, written)))
         if text and summary and summary != text:
             text = f"{text}\n\n## Summary\n\n{summary}"
         text = text or summary
@@ -229,9 +251,14 @@ def _entry(state: dict[str, Any], key: str, note_id: str) -> Any:
 
 def _granola_panels(note: dict[str, Any], panels: object) -> str:
     """Return the summaries that Granola wrote of a note, each by the title of its template."""
-    found = panels.values() if isinstance(panels, dict) else (note.get("last_viewed_panel"),)
+    listed = panels or note.get("panels") or note.get("last_viewed_panel")
+    is_panel = isinstance(listed, dict) and "content" in listed
+    found = listed.values() if isinstance(listed, dict) and not is_panel else _objects_in(listed)
     texts = [
-        (_text_in(panel, "title"), markdown_of(panel.get("content")))
+        (
+            _text_in(panel, "title"),
+            markdown_of(panel.get("content")) or markdown_of(panel.get("original_content")),
+        )
         for panel in found
         if isinstance(panel, dict) and not panel.get("deleted_at")
     ]
@@ -254,7 +281,8 @@ def _granola_notes(data: object) -> tuple[list[dict[str, Any]], dict[str, Any]]:
             data = state[key]
             break
     if isinstance(data, dict) and not _is_note(data):
-        data = list(data.values())
+        found = list(filter(_is_note, _objects_in(list(data.values()))))
+        data = [found[0] | data] if len(found) == 1 else found  # beside it are its other parts
     return list(filter(_is_note, _objects_in(data))), state
 
 

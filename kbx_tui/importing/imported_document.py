@@ -47,6 +47,10 @@ class SourceFile:
         return PurePosixPath(self.path).suffix.lower()
 
     @property
+    def is_page(self) -> bool:
+        return self.suffix in (".md", ".markdown")
+
+    @property
     def text(self) -> str:
         """The content, whatever its encoding, with `\\n` line ends."""
         text, _ = decode(self.data.replace(b"\r\r\n", b"\n"))  # line ends converted twice

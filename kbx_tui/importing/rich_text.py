@@ -1,4 +1,4 @@
-"""Rich text of programs as markdown: that of ProseMirror, and simple HTML."""
+"""Rich text of programs as markdown: that of ProseMirror, and simple HTML. Pure."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ def _markdown(node: object, depth: int = 0) -> str:
             return f"[{text}]({link})" if link else text
         case {"type": "hardBreak"}:
             return "\n"
+        case {"type": "image", "attrs": {"src": str(address), **others}}:
+            return f"![{others.get('alt') or ''}]({address})"
         case {"type": str(kind), "content": [*children], **others} if depth < _DEEPEST:
             parts = [_markdown(child, depth + 1) for child in children]
         case _:
@@ -35,6 +37,9 @@ def _markdown(node: object, depth: int = 0) -> str:
         numbered = enumerate(parts, _number(others, "start", range(10**6), 1))
         items = ((f"{number}. " if is_ordered else "- ", part) for number, part in numbered)
         return "\n".join(mark + part.replace("\n", "\n" + " " * len(mark)) for mark, part in items)
+    if kind == "taskItem":
+        mark = "x" if others.get("attrs") == {"checked": True} else " "
+        parts[:1] = [f"[{mark}] {''.join(parts[:1])}"]
     apart = {"paragraph": "", "codeBlock": "", "listItem": "\n", "taskItem": "\n"}
     return apart.get(kind, "\n\n").join(filter(None, parts)).rstrip()
 

@@ -22,9 +22,11 @@ from kbx_tui.importing.imported_document import (
     SourceFile,
     content_id,
 )
-from kbx_tui.knowledge.dates import day_in, iso_date, only_day
+from kbx_tui.knowledge.dates import date_of, day_in, iso_date, only_day
+from kbx_tui.knowledge.fields import attendees_of, text_of
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.markdown import strip_markup
+from kbx_tui.knowledge.reading import Frontmatter, read_frontmatter
 from kbx_tui.knowledge.records import Attendee
 from kbx_tui.knowledge.turns import LONGEST_NAME, NOBODY, UNKNOWN, is_capitalised
 
@@ -267,7 +269,7 @@ _OTTER_TURN = re.compile(
 )
 """`Ann Lee  0:12`; in brackets are names in texts of Zoom, and times in those of Rev."""
 _FATHOM_TURN = re.compile(
-    rf"@?{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\([^)]*\)\s*)?"
+    rf"@?{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\(.*\)\s*)?"
 )
 _SENTENCE = re.compile(r"[!?;]|\w{4,}[.:](?:\s|$)")
 
@@ -362,8 +364,20 @@ def _split_transcript(
     return list(lines[: starts[0]]), turns
 
 
+def _properties(file: SourceFile) -> tuple[dict[str, Any], str]:
+    """Return the frontmatter of a page and what is below it; of another text, none and all."""
+    front = read_frontmatter(file.text) if file.is_page else Frontmatter({}, file.text, 1)
+    return front.values, front.body
+
+
+def _present(listed: Iterable[Attendee], turns: Sequence[Turn]) -> tuple[Attendee, ...]:
+    """Return who speaks, then who else is listed."""
+    return tuple({who.name: who for who in (*speakers(turns), *listed)}.values())
+
+
 def read_otter(file: SourceFile) -> ImportedDocument:
-    lines = file.text.rstrip().split("\n")
+    stated, text = _properties(file)
+    lines = text.strip("\n").rstrip().split("\n")
     if re.match(r"Transcribed by .*otter\.ai", lines[-1]):
         del lines[-1]
     before, turns = _split_transcript(lines, otter_turns(lines))
@@ -373,9 +387,9 @@ def read_otter(file: SourceFile) -> ImportedDocument:
     dated = [line for line in rest if day_in(line)]
     only_dates = [line for line in dated if only_day(_LENGTH.sub("", line))]
     when = next(iter(only_dates or dated), "")
-    title = next((line for line in rest[:1] if line not in only_dates[:1]), "")
-    names = {who.name for who in speakers(turns)}
-    fields: dict[str, Any] = {}
+    title = text_of(stated.get("title"))
+    title = title or next((line for line in rest[:1] if line not in only_dates[:1]), "")
+    fields = dict(stated)
     if started := _CLOCK.search(when.partition("•")[0]):
         hour, half = int(started["hour"]), (started["half"] or "").upper()
         hour = hour % 12 + 12 * (half == "PM") if half else hour
@@ -389,8 +403,8 @@ def read_otter(file: SourceFile) -> ImportedDocument:
         file,
         turns,
         title=title,
-        date=day_in(when),
-        attendees=(*(Attendee(name) for name in listed if name not in names), *speakers(turns)),
+        date=date_of(stated, "") or day_in(when),
+        attendees=_present([*attendees_of(stated), *map(Attendee, listed)], turns),
         fields=fields,
         head=[line for line in rest if line not in (title, *only_dates[:1])],
     )
@@ -419,29 +433,34 @@ _DAY = re.compile(r"\w+ \d{1,2}(?:, \d{4})?")
 
 
 def read_fathom_text(file: SourceFile) -> ImportedDocument:
-    lines = file.text.split("\n")
+    stated, text = _properties(file)
+    lines = text.split("\n")
     before, turns = _split_transcript(lines, fathom_turns(lines))
     if not turns:
         raise ValueError("it has no lines such as `0:12 - Alice Chen`")
-    head = [line.strip().lstrip("# ") for line in before if line.strip(" -\t")]
+    head = [line.strip() for line in before if not line.strip() or line.strip(" -\t")]
     recording = next(filter(None, map(_RECORDING.fullmatch, head)), None)
-    fields = {}
+    fields = dict(stated)
     if recording:
         head.remove(recording[0])
         found = {"url": recording["link"], "duration": recording["length"]}
-        fields = {name: value for name, value in found.items() if value}
-    title = head.pop(0) if head else _title_in_name(file.stem)
+        fields |= {name: value for name, value in found.items() if value}
+    title = text_of(stated.get("title"))
+    if not title and (first := next(filter(None, head), "")):
+        head.remove(first)
+        title = first.lstrip("# ")
     day, (before_day, _, last) = "", title.rpartition(" - ")
     if before_day and _DAY.fullmatch(last.strip()) and (day := _last_day(last, file.modified)):
         title = before_day.strip()
     return transcript(
-        f"fathom:{content_id(fields.get('url', '').encode() or file.data)}",
+        f"fathom:{content_id(text_of(fields.get('url')).encode() or file.data)}",
         file,
         turns,
         title=title,
-        date=day,
+        date=date_of(stated, "") or day,
+        attendees=_present(attendees_of(stated), turns),
         fields=fields,
-        head=head,
+        head=list(filter(None, ["\n".join(head).strip()])),
     )
 
 

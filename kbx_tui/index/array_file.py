@@ -62,7 +62,7 @@ def map_arrays(folder: Path, name: str, format_tag: str) -> Arrays | None:
             _, digest = END.unpack(source.read())
             verified = verified_files(str(folder))
             if not verified.holds(name, state, digest):
-                if digest_of_part(source, 0, state[1] - 4, digest_seed(folder)) != digest:
+                if digest_of_part(source, state[1] - 4, digest_seed(folder)) != digest:
                     raise Damaged
                 verified.add(name, state, digest)
                 verified.keep()
@@ -140,7 +140,7 @@ class ArrayWriter:
         self._file.write(directory + END.pack(len(directory), 0)[:4])
         self._file.flush()
         size = self._file.tell()
-        digest = digest_of_part(self._file, 0, size, self._seed)
+        digest = digest_of_part(self._file, size, self._seed)
         self._file.seek(size)
         self._file.write(END.pack(0, digest or 0)[4:])
         self._file.flush()
@@ -153,7 +153,7 @@ def _allocate(file: BufferedRandom, begin: int, size: int) -> None:
     with suppress(AttributeError):  # not on macOS
         os.posix_fallocate(file.fileno(), begin, size)
         return
-    file.seek(begin)
+    file.seek(0)
     for first in range(0, size, len(ZEROS)):
         file.write(ZEROS[: size - first])
     file.flush()
@@ -171,14 +171,12 @@ _UNWRITTEN: set[str] = set()
 """Index folders of bases that this process opened read-only; nothing is written to them."""
 
 
-def digest_of_part(
-    file: BufferedReader | BufferedRandom, begin: int, size: int, seed: int = 0
-) -> int | None:
-    """Return the digest of `size` bytes of a file; None if it is shorter. Raises OSError.
+def digest_of_part(file: BufferedReader | BufferedRandom, size: int, seed: int) -> int | None:
+    """Return the digest of the first `size` bytes of a file; None if it is shorter. Raises OSError.
 
     It reads instead of mapping, so that an unreadable sector raises and does not kill the process.
     """
-    file.seek(begin)
+    file.seek(0)
     buffer, digest = memoryview(bytearray(min(BLOCK, max(size, 1)))), seed
     while size > 0:
         count = file.readinto(buffer[: min(size, BLOCK)])

@@ -135,7 +135,7 @@ def _measured(folder: Path, name: str) -> tuple[int, int]:
 
 def _digest(folder: Path, name: str, size: int) -> int:
     with open_regular_file(folder / name) as source:
-        digest = digest_of_part(source, 0, size, digest_seed(folder))
+        digest = digest_of_part(source, size, digest_seed(folder))
     return -1 if digest is None else digest
 
 

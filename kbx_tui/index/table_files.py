@@ -19,6 +19,7 @@ from pathlib import Path
 
 from kbx_tui.errors import IndexDamaged
 from kbx_tui.index.array_file import FileState, state_of
+from kbx_tui.index.stamp import REBUILT
 from kbx_tui.state_file import UnusableFile, check_regular_file, read_regular_file
 
 ID_KEY = "kbx index"
@@ -29,7 +30,6 @@ SCHEMA_METADATA, BASE_PATHS = 5, 18
 _END = struct.Struct("<qi4s")
 _LENGTH = struct.Struct("<I")
 _MAGIC = b"LANC"
-_REBUILDS = "the next index run rebuilds it"
 
 
 def require_sound_table(table: Path, index_id: str) -> None:
@@ -44,7 +44,7 @@ def require_sound_table(table: Path, index_id: str) -> None:
         except (OSError, ValueError, IndexError, struct.error) as error:
             fault = f"cannot be read ({error})"
         if fault:
-            raise IndexDamaged(f"{manifest} {fault}; {_REBUILDS}")
+            raise IndexDamaged(f"{manifest} {fault}; {REBUILT}")
         found.add(state)
     sound &= found
     sound |= found
@@ -74,7 +74,7 @@ def _manifests(path: Path) -> Iterator[Path]:
             return
         check_regular_file(path, limit=None)
     except UnusableFile as error:
-        raise IndexDamaged(f"{path} is not opened: {error.strerror}; {_REBUILDS}") from error
+        raise IndexDamaged(f"{path} is not opened: {error.strerror}; {REBUILT}") from error
     except OSError:  # replaced meanwhile, or LanceDB reports it better
         return
     if path.suffix == ".manifest":

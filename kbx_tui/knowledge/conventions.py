@@ -9,6 +9,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
+from kbx_tui.knowledge.dates import folder_of_version
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import value_of
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
@@ -32,7 +33,32 @@ def read_conventions(
         titles="heading" if vault is None else _titles(files, entity_types),
         daily_notes=vault.daily_notes if vault else None,
         is_dendron=any((root / folder / DENDRON_SETTINGS).is_file() for folder in ("", MEMORY)),
+        version_folders=_version_folders(files, entity_types),
     )
+
+
+def _version_folders(
+    files: Mapping[str, str | Path], entity_types: frozenset[str]
+) -> tuple[str, ...]:
+    folders = {
+        folder
+        for path in files
+        if (folder := folder_of_version(path)) is not None
+        and _public_data(path, files, entity_types) is not None
+    }
+    return tuple(sorted(folders))
+
+
+def _public_data(
+    path: str, files: Mapping[str, str | Path], entity_types: frozenset[str]
+) -> bytes | None:
+    """Return what is not redacted of a page, None for nothing.
+
+    Nothing else counts, or the titles and dates that agents see would tell of it.
+    """
+    with suppress(OSError):
+        return public_data(path, read_page(Path(files[path]), path), entity_types)
+    return None
 
 
 def _titles(files: Mapping[str, str | Path], entity_types: frozenset[str]) -> Titles:
@@ -53,14 +79,10 @@ def _openings(
     """Yield the heading that each page opens with, empty without one, None if it states a title.
 
     They are in the order of the hashes of their paths, so that few edits change which come first.
-    What is redacted does not count: titles that agents see would tell of it.
     """
     chosen = sorted(files, key=lambda path: blake2b(path.encode(), digest_size=8).digest())
     for path in chosen:
-        with suppress(OSError):
-            data = public_data(path, read_page(Path(files[path]), path), entity_types)
-            if data is None:
-                continue
+        if (data := _public_data(path, files, entity_types)) is not None:
             front = read_frontmatter(decode(data)[0])
             stated = value_of(front.values, "title")
             yield None if stated else heading_of(front.body, "opening_heading", only_top=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -57,7 +57,7 @@ _DAYS = tuple(
     re.compile(form)
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)",
-        rf"(?<![\dv]){_YEAR}(?P<gap>[._/])(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
+        rf"(?<![\dv]){_YEAR}(?P<gap>[._/]|\. )(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
         rf"(?<!\d){_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?:[t_-]?\d{{4}}(?:\d\d)?)?(?!\d)",
         rf"(?<![\d.])(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}(?!\d)",
         rf"{_BEFORE}{_DAY_WORD}[ _-]*{_OF}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
@@ -71,6 +71,7 @@ _DAYS = tuple(
 """Forms of a day, in folded text: `2026-03-17`, `2026.03.17`, `202603170930`, `17.3.2026`,
 `17th of March 2026`, `March 17th, 2026`, `2026-Mar-17`, `17/3/2026` where the order is certain,
 `2026年3月17日`. Of those in a text, the first form counts."""
+_UNDOTTED_DAYS = (_DAYS[0], *_DAYS[2:])
 _MONTHS_OF_YEAR = tuple(
     re.compile(form)
     for form in (
@@ -96,6 +97,8 @@ _NUMBERED = re.compile(r"(?<![^\W_])[A-Z]{2,}-\d{4}-\d{1,2}(?![-\d])")
 _YEAR_IN_FOLDER = re.compile(r"(?:19|20)\d\d[^/]*/")
 _VERSION = re.compile(r"\d{4}\.(?:\d|\d\d\.\d)(?!\d)")
 """A folder of a version, as `2024.12.1`: with dots, a month and a day have two digits."""
+_DOTTED = re.compile(r"(?<!\d)\d{4}\.\d{1,2}\.\d{1,2}(?!\d)")
+_FIRST_VERSION = re.compile(r"(?<!\d)\d{4}\.\d{1,2}\.0(?!\d)")
 _DATE_FOLDERS = re.compile(
     r"(?:^|/)((?:19|20)\d\d)[年년]?/(?:\1[-_])?"
     rf"(?:(\d{{2}}|\d(?=[月월]))[月월]?(?:[ ._-]+{_ANY_MONTH})?|({_ANY_MONTH}))"
@@ -156,6 +159,7 @@ def date_of(
     path: str,
     daily_notes: DailyNotes | None = None,
     body: str = "",
+    version_folders: Sequence[str] = (),
 ) -> str:
     """Return the ISO date of a document, empty if it has none: of a day or a longer time.
 
@@ -166,20 +170,33 @@ def date_of(
     without what they share: `2026-03-16/22`, `2026-03-30/04-05`.
     """
     values = {"".join(filter(str.isalnum, key.casefold())): frontmatter[key] for key in frontmatter}
-    name, place = stem_of(path), _date_of_folders(path)
+    dotted = _DOTTED.search(path) if version_folders else None
+    is_version = dotted and _folder_of(path, dotted) in version_folders
+    forms = _UNDOTTED_DAYS if is_version else _DAYS
+    name, place = stem_of(path), _date_of_folders(path, forms)
     stem = _folded(_NUMBERED.sub("", name))
     return (
         _date_in_values(values, _DATE_KEYS)
         or (daily_notes.date_of(path) if daily_notes else "")
-        or day_in(stem)
+        or day_in(stem, forms)
         or (place if len(place) > len("2026-03") else "")
-        or _day_at_top(body)
+        or _day_at_top(body, forms)
         or _part_of_year_in(stem)
         or place
         or _date_in_values(values, _CREATED_KEYS)
         or _year_of(text_of(values.get("year")))
         or _year_of(name)
     )
+
+
+def folder_of_version(path: str) -> str | None:
+    """Return the folder of a name such as `2024.12.0`, beside which `2024.12.10` is not a day."""
+    match = _FIRST_VERSION.search(path) if ".0" in path else None
+    return _folder_of(path, match) if match else None
+
+
+def _folder_of(path: str, match: re.Match[str]) -> str:
+    return path[: match.start()].rpartition("/")[0]
 
 
 def first_day(date: str) -> str:
@@ -249,12 +266,12 @@ def _date_in_text(text: str) -> str:
     return _part_of_year_in(folded)
 
 
-def day_in(text: str) -> str:
+def day_in(text: str, forms: Sequence[re.Pattern[str]] = _DAYS) -> str:
     """Return the first day in a text, such as a file name; empty without one."""
     folded = _folded(text)
     if not _YEAR_DIGITS.search(folded):  # spares a dozen searches
         return ""
-    matches = (match for form in _DAYS for match in form.finditer(folded))
+    matches = (match for form in forms for match in form.finditer(folded))
     return next(filter(None, map(_iso_of, matches)), "")
 
 
@@ -292,12 +309,12 @@ def _iso_of(match: re.Match[str]) -> str:
     return _valid_iso(found["year"], month, found.get("day") or 1)
 
 
-def _date_of_folders(path: str) -> str:
+def _date_of_folders(path: str, forms: Sequence[re.Pattern[str]]) -> str:
     """Return the day with which a folder begins, or that or the month of folders and file."""
     if not _YEAR_IN_FOLDER.search(path):  # most paths, which are not folded for that
         return ""
     folders = [_folded(name) for name in reversed(path.split("/")[:-1]) if not _VERSION.match(name)]
-    days = (match for folder in folders for form in _DAYS if (match := form.match(folder)))
+    days = (match for folder in folders for form in forms if (match := form.match(folder)))
     if iso := next(filter(None, map(_iso_of, days)), ""):
         return iso
     for match in _DATE_FOLDERS.finditer(_folded(path)):
@@ -307,13 +324,13 @@ def _date_of_folders(path: str) -> str:
     return ""
 
 
-def _day_at_top(body: str) -> str:
+def _day_at_top(body: str, forms: Sequence[re.Pattern[str]]) -> str:
     for match in _DATE_LINE.finditer(body, 0, end_of_top(body)):
         value = match["value"]
         is_doubtful = match["key"].lower() in _DOUBTFUL_KEYS
         if iso := only_day(value) if is_doubtful else iso_date(value) or day_in(value):
             return iso
-    return day_in(heading_of(body, "heading", only_top=True))
+    return day_in(heading_of(body, "heading", only_top=True), forms)
 
 
 def _year_of(text: str) -> str:

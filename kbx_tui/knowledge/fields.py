@@ -27,6 +27,7 @@ FOREIGN_ATTENDEE_KEYS = frozenset(
         "anwesend", "teilnehmende", "teilnehmer", "autor", "autoren", "présents", "auteur",
         "auteurs", "asistentes", "participantes", "autores", "presenti", "partecipanti", "autore",
         "autori", "aanwezig", "deelnemers", "участники", "автор", "参加者", "出席者", "著者",
+        "참석자",
     }
 )  # fmt: skip
 ATTENDEE_KEYS = FOREIGN_ATTENDEE_KEYS | {
@@ -172,13 +173,16 @@ def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
 
 
 _ATTENDEE_LINE = re.compile(
-    r"^[ \t>*_-]*+(?:attendees|participants|(?P<several>present|anwesend|présents)"
-    r"|teilnehme(?:r|nde|r[*:_]?innen)|asistentes|参加者|出席者)"
-    r"[*_]*[ \t]*[:：][*_]*[ \t]*(?P<names>[^\W\d_][^\n]*)$",
+    r"^[ \t>*_-]*+(?:attendees|participants|invited|(?P<several>present|anwesend|présents)"
+    r"|teilnehme(?:r|nde|r[*:_]?innen)|asistentes|参加者|出席者|참석자)"
+    r"[*_]*[ \t]*(?:[:：]|(?=\[[^\[\]\n]{1,200}\]\(mailto:))[*_]*[ \t]*"
+    r"(?P<names>\[?[^\W\d_][^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 
 
+_LINK_TO_ADDRESS = re.compile(r"\[([^\[\]\n]{1,200})\]\(mailto:([^()\s]{1,200})\)")
+"""Someone in a document of Google's, which puts a space between several."""
 _END_OF_NAMES = re.compile(
     r"[.!?](?<=[^\W\d_]{2}.)(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|Fr|Hr).)(?<!\b(?:Mrs|Drs).)"
     r"(?<!\b(?:Prof|Dipl).)(?=\s|$)"
@@ -198,7 +202,8 @@ def attendee_line(body: str) -> dict[str, list[dict[str, str]]]:
     line = _ATTENDEE_LINE.search(blank_unread(body), 0, end)
     if line is None or "[[" in line["names"]:  # links say it already
         return {}
-    listed = _attendees(_END_OF_NAMES.split(line["names"], maxsplit=1)[0])
+    names = _LINK_TO_ADDRESS.sub(r"\1 <\2>,", line["names"])
+    listed = _attendees(_END_OF_NAMES.split(names, maxsplit=1)[0])
     found = [each for each in listed if is_written_as_name(each.name) and ":" not in each.name]
     is_list = len(found) > (1 if line["several"] else 0)
     return {"attendees": [asdict(each) for each in found]} if is_list else {}

@@ -61,6 +61,29 @@ def fold(text: str) -> str:
     return strip_accents(text).casefold()
 
 
+_LETTERS = zip(
+    "абвгґдежзийіјыклмнопрстуўфхцћчшэє", "abvggdezziiiiiklmnoprstuufhcccsee", strict=True
+)
+_LATIN = str.maketrans({**dict(_LETTERS), "щ": "sc", "ъ": "", "ь": "", "ю": "iu", "я": "ia"})
+_SPELLINGS = tuple(
+    (re.compile(spelling), letters)
+    for spelling, letters in (
+        ("tsch|tch|ts", "c"), ("sch|sh|sz", "s"), ("ch", "c"), ("kh", "h"), ("zh", "z"), ("w", "v"),
+        ("x", "ks"), ("ph", "f"), ("ct", "kt"), ("[jy]", "i"), ("i[eo]", "e"),
+        ("(?<=[dt])er$", "r"), (r"(.)\1+", r"\1"),
+    )
+)  # fmt: skip
+"""What schemes of transliteration write differently: `Dmitrij`, `Dmitriy`; `Zhukov`, `Žukov`."""
+
+
+def romanized(word: str) -> str:
+    """Return a folded word in Latin letters, the same for most spellings of a Cyrillic name."""
+    word = word.translate(_LATIN)
+    for spelling, letters in _SPELLINGS:
+        word = spelling.sub(letters, word)
+    return word
+
+
 def folded_words(text: str) -> tuple[str, ...]:
     return tuple(map(fold, WORD.findall(text)))
 

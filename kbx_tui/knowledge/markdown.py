@@ -160,12 +160,12 @@ def states_title(body: str, title: str) -> bool:
     return any(name_key(heading.text) == key for heading in headings(body))
 
 
-_TEMPLATE_MARKS = {"{{": "}}", "{%": "%}", "<%": "%>"}
+_TEMPLATE_MARKS = {"{{": "}}", "{%": "%}", "<%": "%>", "${": "}"}
 _TEX_MARKS = {"\\(": "\\)", "\\[\n": "\n\\]", "\\begin{": "\\end{"}
 _SHORT_MARKS = _TEMPLATE_MARKS | _TEX_MARKS
-_COMMENT_MARKS = {"%%": "%%", "<!--": "-->", "$$": "$$"}
+_COMMENT_MARKS = {"%%": "%%", "<!--": "-->", "{/*": "*/}", "$$": "$$"}
 _UNREAD_MARK = re.compile(
-    CODE_SPAN + r"|\{\{|\{%|<%|%%|<!--|\$\$|\\(?<!\\\\)(?:\(|\[\n|begin\{)"
+    CODE_SPAN + r"|\{\{|\{%|<%|\$\{|%%|<!--|\{/\*|\$\$|\\(?<!\\\\)(?:\(|\[\n|begin\{)"
     r"|\$(?<![\\$\w]\$)(?=\S)[^$\n]{1,300}(?<=\S)\$(?![\d$\w])"
 )
 _LONGEST = 2000

@@ -51,6 +51,8 @@ class Conventions:
     """How the vault names the notes of days."""
     is_dendron: bool = False
     """Whether `[[label|page]]` is a link to the page, and dots in names of files are folders."""
+    version_folders: tuple[str, ...] = ()
+    """Folders in which a name such as `2024.12.10` is a version."""
 
 
 USUAL = Conventions()
@@ -103,7 +105,9 @@ def parse_document(
         path=path,
         id=document_id(path, kind, title, text_of(front.values.get("id")), entity=entity),
         title=title,
-        date=date_of(properties, path, conventions.daily_notes, front.body),
+        date=date_of(
+            properties, path, conventions.daily_notes, front.body, conventions.version_folders
+        ),
         kind=kind,
         subtype=subtype,
         aliases=aliases_of(properties),
@@ -138,7 +142,7 @@ _KIND = {"---": "yaml", "+++": "toml", ";;;": "json"}
 """The kind of frontmatter by its fence, which may name another, as `---toml` does. An object of
 JSON has no fence."""
 _KEY_LINE = re.compile(r"[^\s#\[\]{},:'\"-][^\n:]{0,100}:(?:[ \t]|$)")
-_KEY_OF_OTHER_KIND = re.compile(r"\s*(?:[\w.\"-]+\s*[=:]|\[|\{)")
+_KEY_OF_OTHER_KIND = re.compile(r"(?:\s*#[^\n]*\n)*+\s*(?:[\w.\"'-]+\s*[=:]|\[|\{)")
 _JSON_OBJECT = re.compile(r"\{\s*\"")
 _PLAIN_VALUE = re.compile(
     r"([^\s:#-][^:\n]{0,100}):[ \t]+((?:\[\[|[^\s\[\]{}&*!|>'\"%@`#])[^\n]*)\n?\Z"
@@ -176,7 +180,8 @@ def read_frontmatter(text: str) -> Frontmatter:
     body_line = 2 + source.count("\n") + 1
     if kind not in ("yaml", "yml"):
         if not starts_key:
-            return Frontmatter({}, text, 1)
+            fault = _unread(kind) if opening["kind"] and source.strip() else ""
+            return Frontmatter({}, text, 1, fault, 1 if fault else 0)
         return _read_other(kind, source, Frontmatter({}, body, body_line))
     try:
         loaded = _load(source)
@@ -209,13 +214,17 @@ def _read_json_object(text: str) -> Frontmatter:
     return _read_other("json", text[:end], front)
 
 
+def _unread(kind: str) -> str:
+    return f"frontmatter of the kind {kind} is not read"
+
+
 def _read_other(kind: str, source: str, empty: Frontmatter) -> Frontmatter:
     """Return frontmatter that is not YAML; of invalid TOML or JSON nothing is read."""
     readers: dict[str, Callable[[str], Any]] = {"toml": load_toml, "json": json.loads}
     if kind == "json" and not source.lstrip().startswith("{"):
         source = f"{{{source}}}"  # Hexo writes the entries alone
     if kind not in readers:
-        return replace(empty, fault=f"frontmatter of the kind {kind} is not read", fault_line=1)
+        return replace(empty, fault=_unread(kind), fault_line=1)
     if len(source) > _MAX_SIZE:
         return replace(empty, fault="frontmatter is larger than 1 MiB", fault_line=1)
     try:

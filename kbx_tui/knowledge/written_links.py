@@ -128,8 +128,8 @@ def split_target(target: str) -> tuple[str, str]:
 
 def local_address(address: str) -> tuple[str, str]:
     address = address.removeprefix("<").removesuffix(">")
-    if _ELSEWHERE.match(address) or "${" in address:
-        return "", ""  # the latter is a placeholder
+    if _ELSEWHERE.match(address):
+        return "", ""
     page, _, part = address.partition("#")  # split before decoding: `%23` is part of a name
     page = page.partition("?")[0].removeprefix("@site")  # the root, as Docusaurus writes it
     page, part = (normalized("NFC", unquote(piece)) for piece in (page, part))
@@ -164,7 +164,11 @@ def links_of(body: str, *, labels_first: bool = False) -> Iterator[WrittenLink]:
         return
     text = blank_unread(body)
     links = find_written_links(text, labels_first=labels_first)
-    definitions = list(_DEFINITION.finditer(text)) if "]:" in text else []
+    definitions = [
+        match
+        for match in (_DEFINITION.finditer(text) if "]:" in text else ())
+        if not body[match.end("id") + 2 : match.start("address")].strip()  # a placeholder
+    ]
     definitions.reverse()  # the first one of an id counts
     if by_id := {_reference_key(match["id"]): match for match in definitions}:
         with_references = [*links, *_reference_links(text, by_id)]

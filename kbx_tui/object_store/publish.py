@@ -54,6 +54,7 @@ from kbx_tui.object_store.published_version import (
     decode_manifest,
 )
 from kbx_tui.removal import INDEX_FILES, INDEX_MARKER, INDEX_TABLES, PUBLIC_INDEX
+from kbx_tui.system import HAS_UNIX
 
 REUSED_AGE = timedelta(hours=12)
 """Age up to which an object that no version names is used again: half of that from which a writer
@@ -367,7 +368,7 @@ def _has_ended(lease: Lease, now: float) -> bool:
     if now > lease.expires + SKEW_SECONDS:
         return True
     is_here = lease.process_space != "" and lease.process_space == process_space()
-    return is_here and not _is_running(lease.pid)
+    return HAS_UNIX and is_here and not _is_running(lease.pid)  # on Windows, 0 is ctrl+c
 
 
 def process_space() -> str:

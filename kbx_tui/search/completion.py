@@ -47,8 +47,13 @@ def complete_filter(
         is_whole = typed.endswith("/") or bool({typed, f"{typed}/"} & set(values))
     else:
         is_whole = fold(typed) in map(fold, values)
-    longer = tuple(value for value in values if value.startswith(typed) and value != typed)
-    return FilterCompletions(longer[:limit], is_whole or not values)
+    longer = (typed + value[len(typed) :] for value in values if _begins(value, typed))
+    return FilterCompletions(tuple(dict.fromkeys(longer))[:limit], is_whole or not values)
+
+
+def _begins(value: str, typed: str) -> bool:
+    """Return whether a value goes on after what is typed, in any spelling."""
+    return fold(value[: len(typed)]) == fold(typed) and len(value) > len(typed)
 
 
 def _values(generation: IndexGeneration, unfinished: UnfinishedFilter, limit: int) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING
 
@@ -59,12 +60,20 @@ class NameLookup:
         """Return the numbers of the things with this name, else of those with all its words."""
         wanted = name_key(text)
         words = set(wanted.split())
-        if not words:
-            return []
-        pairs = list(zip(self._keys, self._of, strict=True))
-        found = [number for key, (number, _) in pairs if key == wanted]
-        found = found or [number for key, (number, _) in pairs if words <= set(key.split())]
+        fewest = min((self._with_word.get(word, ()) for word in words), key=len, default=())
+        pairs = [(self._keys[place], self._of[place][0]) for place in fewest]
+        found = [number for key, number in pairs if key == wanted]
+        found = found or [number for key, number in pairs if words <= set(key.split())]
         return list(dict.fromkeys(found))
+
+    @cached_property
+    def _with_word(self) -> Mapping[str, Sequence[int]]:
+        """The places of the names that hold a word."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for place, key in enumerate(self._keys):
+            for word in {*key.split()}:
+                places[word].append(place)
+        return places
 
     def _fits(self, wanted: str) -> Iterator[tuple[int, Fit]]:
         if not wanted:

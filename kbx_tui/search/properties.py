@@ -91,16 +91,20 @@ class Properties:
     def misspelt(self, query: str) -> tuple[tuple[str, str], ...]:
         """Return the words of a query that name a property wrongly, so that they filter by none.
 
-        After each comes the key of the property that is probably meant.
+        After each comes the key of the property that is probably meant, empty if none is near:
+        `due<2026-12` can hardly be meant as words.
         """
         found = []
         for name, word in names_in(query[:MAX_QUERY]):
             key = property_key(name)
-            if key not in self.keys and name not in OF_OTHER_PROGRAMS and (most := errors_in(key)):
-                near = process.extractOne(
-                    key, sorted(self.keys), scorer=OSA.distance, score_cutoff=most
-                )
-                found += [(word, near[0])] if near else []
+            if key in self.keys or name in OF_OTHER_PROGRAMS:
+                continue
+            most = errors_in(key)
+            near = most and process.extractOne(
+                key, sorted(self.keys), scorer=OSA.distance, score_cutoff=most
+            )
+            if near or word.removeprefix("-")[len(name)] != ":":
+                found.append((word, near[0] if near else ""))
         return tuple(found)
 
     def values(self, name: str) -> PropertyValues:

@@ -136,7 +136,7 @@ class SavedQueries:
             if saved.name == name.strip():
                 return saved
         names = ", ".join(one.name for one in self.read())
-        hint = f"the names are {names}" if names else "`*` in the app saves one"
+        hint = f"the names are {names}" if names else "`y s` in the app saves one"
         raise NotFound(f"no query is saved as {name!r}; {hint}")
 
     def put(self, saved: SavedQuery) -> None:

@@ -6,12 +6,12 @@ writes it. Of a line struck without a day it is not known since when it no longe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kbx_tui.knowledge.fact_line import MARKERS, SUPERSEDED_ON
 from kbx_tui.knowledge.records import Fact
-from kbx_tui.search.browse import EntityCard, EntityName, entity_card
+from kbx_tui.search.browse import EntityCard, EntityDocument, EntityName, entity_card
 from kbx_tui.search.open_index import OpenIndex
 
 TIMELINE_LIMIT = 50
@@ -57,6 +57,22 @@ def timeline(index: OpenIndex, entity_id: str, as_of: str, limit: int) -> Timeli
     return Timeline(name, as_of, tuple(known[:limit]), more, len(entries) - len(known))
 
 
+def card_as_of(index: OpenIndex, entity_id: str, as_of: str) -> EntityCard:
+    """Return a card with what was known at a time, each fact as it was then."""
+    card = entity_card(index, entity_id)
+    known = [_as_of(entry, as_of) for entry in _entries(index, card) if _is_known(entry, as_of)]
+    held = {(entry.path, entry.line) for entry in known if entry.status == "active"}
+
+    def then(facts: Iterable[Fact]) -> Iterator[Fact]:
+        for fact in facts:
+            if _is_known(fact, as_of):
+                yield replace(fact, status="active") if (fact.path, fact.line) in held else fact
+
+    documents = tuple(each for each in card.documents if _is_known(each, as_of))
+    items = tuple(then(card.open_items))
+    return replace(card, facts=tuple(then(card.facts)), open_items=items, documents=documents)
+
+
 def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
     facts = (*card.facts, *card.open_items)
     paths = list({fact.path for fact in facts})
@@ -91,7 +107,7 @@ def _superseded(fact: Fact, lines: list[str]) -> str:
     return ""
 
 
-def _is_known(entry: TimelineEntry, as_of: str) -> bool:
+def _is_known(entry: TimelineEntry | Fact | EntityDocument, as_of: str) -> bool:
     return not as_of or (bool(entry.date) and entry.date[: len(as_of)] <= as_of)
 
 

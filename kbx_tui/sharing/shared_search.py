@@ -1,13 +1,20 @@
-"""What a page of results is made of: answers of one base or several, and how they were asked."""
+"""What a page of results is made of: answers of one base or several, and how they were asked; and
+the new file, named after its query, that the page is written to."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.several_bases import OwnedResult, SeveralBases, SeveralResponse
+from kbx_tui.editing.output_file import not_written
+from kbx_tui.editing.state_files import write_new
+from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.request import SearchRequest, command_line
 from kbx_tui.search.results.response import SearchResponse
 from kbx_tui.tools.json_output import search_json
@@ -80,3 +87,34 @@ def public_response(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse
     sent = {name: value for name, value in asdict(request).items() if value}
     answer_publicly(kb, answer, sent)
     return response
+
+
+SLUG_LENGTH = 40
+_NO_LETTERS = re.compile(r"[^a-z0-9]+")
+
+
+def write_named_page(folder: Path, query: str, page: str) -> Path:
+    """Write a page to a new file in `folder`, and return its path. Raises WriteFault.
+
+    The file is named after the query: `kbx-results-rollback-plan.html`, or if that exists
+    `kbx-results-rollback-plan-2.html`.
+    """
+    name = f"kbx-results-{words_for_name(query)}"
+    for number in count(1):
+        target = folder / f"{name}{'' if number == 1 else f'-{number}'}.html"
+        try:
+            write_new(target, page.encode())
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise not_written(target, error) from error
+        break
+    return target
+
+
+def words_for_name(query: str) -> str:
+    """Return the words of a query for a file name: `rollback-plan`."""
+    words = _NO_LETTERS.sub("-", fold(query)).strip("-")
+    if len(words) > SLUG_LENGTH:
+        words = words[: SLUG_LENGTH + 1].rpartition("-")[0] or words[:SLUG_LENGTH]
+    return words or "search"

@@ -7,9 +7,11 @@ they are equal after folding. Signals are in 0..1 and symmetric.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
+from operator import ne
 from typing import Literal
 
 from rapidfuzz import fuzz
@@ -70,6 +72,8 @@ class AnalysedText:
     normal: str
     tokens: tuple[str, ...]
     sorted_tokens: str
+    stems: tuple[str, ...]
+    """Of all words, each once, in order."""
     content: frozenset[str]
     """Stems without function words; all stems if nothing else is left."""
     is_label: bool
@@ -87,6 +91,7 @@ def analyse_words(text: str) -> AnalysedText:
         normal=normal_form(text),
         tokens=words,
         sorted_tokens=" ".join(sorted(words)),
+        stems=tuple(dict.fromkeys(stems.values())),
         content=content or frozenset(stems.values()),
         is_label=is_label(text, words),
     )
@@ -217,3 +222,100 @@ def _is_of_family(one: str, other: str) -> bool:
     shared = Prefix.similarity(one, other)
     ends = {one[shared:], other[shared:]} - {""}
     return shared >= _FAMILY and bool(ends) and ends <= _DERIVED
+
+
+MOST_RELATED = 24
+"""Words of a clause that are read for what relates them."""
+_CLAUSE = re.compile(r"(?i)[,;:.!?()]+(?:\s|$)|\b(?:and|or|but|with|while|when|then|plus)\b|[&+]")
+NEAR = 4
+"""Words on each side of a verb that may be what it relates."""
+_CHOICE = re.compile(r"(?i)\b(?:prefer|rather|cho[os]|pick|select|favou?r|like|value)")
+_PREFERRING = {
+    "than": _CHOICE,
+    "over": _CHOICE,
+    "to": re.compile("(?i)prefer"),
+    "instead": re.compile(""),
+}
+"""Words after what is preferred, in a clause that says so."""
+_CONVERSE = {"before": "after", "after": "after", "below": "above", "above": "above", "to": "to"}
+_ORDER = frozenset(map(stem, _CONVERSE))
+_WHOLE_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_BE = word_set("is are was were be been being gets got")
+_VERB_ENDS = ("s", "ed", "ing")
+_MUTUAL = word_set("meet met marri equal resembl differ versus vs same")
+_PLACES = word_set("of in on at to for by from as into via about through during since until")
+_Arguments = dict[str, tuple[str, str]]
+"""Words by stem, as written, each with the preposition before it."""
+
+
+def exchanged_words(left: str, right: str, *, by_sense: bool = True) -> tuple[str, str] | None:
+    """Return two words that change places around what relates them, in the order of each text.
+
+    `Prefers tea to coffee`, `Would rather have coffee than tea`. By sense, the agent of a passive
+    comes first.
+    """
+    one_text, other_text = analyse_words(left), analyse_words(right)
+    contents = one_text.content, other_text.content
+    shared = contents[0] & contents[1]
+    orders = ([root for root in text.stems if root in shared] for text in (one_text, other_text))
+    has_agent = "by" in one_text.stems or "by" in other_text.stems
+    if len(shared) < 2 or not (has_agent or ne(*orders)):
+        return None
+    ours, theirs = (_relations(text, shared, by_sense) for text in (left, right))
+    for key in sorted(ours.keys() & theirs.keys()):
+        (before, after), (first, last) = ours[key], theirs[key]
+        ones = before.keys() & last.keys() - after.keys() - first.keys()
+        others = after.keys() & first.keys() - before.keys() - last.keys()
+        for one, other in product(sorted(ones), sorted(others)):
+            moved = (before[one], last[one]), (after[other], first[other])
+            if any(old[1] and old[1] == new[1] for old, new in moved):
+                continue  # `in Oslo in May`, `in May in Oslo`
+            rest, more = (content - {one, other} - _ORDER for content in contents)
+            if key != "over" and rest and more and rest.isdisjoint(more):
+                continue  # `Ann speaks before Bo`, `Bo leaves before Ann`
+            (here, there), (other_here, other_there) = ((old[0], new[0]) for old, new in moved)
+            return f"{here}, {other_here}", f"{other_there}, {there}"
+    return None
+
+
+def _relations(
+    text: str, shared: Set[str], by_sense: bool
+) -> dict[str, tuple[_Arguments, _Arguments]]:
+    """Return the shared words before and after each word of a text that may relate them."""
+    found: dict[str, tuple[_Arguments, _Arguments]] = {}
+    for clause in _CLAUSE.split(text):
+        written = _WHOLE_WORD.findall(clause)[:MOST_RELATED]
+        written = _agent_first(written) if by_sense else written
+        words = [(word, fold(word).removesuffix("'s")) for word in written]
+        for row, (_, word) in enumerate(words):
+            key, reach = _CONVERSE.get(word, ""), MOST_RELATED
+            if word in _PREFERRING and _PREFERRING[word].search(clause):
+                key = "over"
+            elif word == "than" and row:
+                key = f"{words[row - 1][1]} than"
+            elif not key and word.endswith(_VERB_ENDS) and stem(word) in shared:
+                key, reach = stem(word), NEAR
+            if key and key not in _MUTUAL:
+                before = _arguments(words[max(0, row - reach) : row], shared)
+                after = _arguments(words[row + 1 : row + 1 + reach], shared, key)
+                found[key] = ({}, {}) if key in found else (before, after)
+    return found
+
+
+def _agent_first(words: list[str]) -> list[str]:
+    """Return the words of a passive in the order of the active: `A is paid by B`, `B paid A`."""
+    agent = words.index("by") if "by" in words else 0
+    verb = max((row for row in range(agent) if words[row] in _BE), default=agent - 2) + 1
+    is_passive = agent > 0 and (verb < agent - 1 or words[agent - 1].endswith("ed"))
+    return [*words[agent + 1 :], *words[verb:agent], *words[:verb]] if is_passive else words
+
+
+def _arguments(words: Iterable[tuple[str, str]], shared: Set[str], place: str = "") -> _Arguments:
+    found: _Arguments = {}
+    for written, word in words:
+        place = word if word in _PLACES else place
+        if word not in FUNCTION_WORDS:
+            root = stem(ABBREVIATIONS.get(word, word))
+            if root in shared:
+                found[root] = written, place if place in _PLACES else ""
+    return found

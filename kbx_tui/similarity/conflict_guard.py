@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
@@ -18,11 +18,12 @@ from typing import Literal
 
 from rapidfuzz import fuzz
 
+from kbx_tui.knowledge.entity_names import is_common_word
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity import numbers_and_dates
-from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words
-from kbx_tui.similarity.numbers_and_dates import Quantity, TemporalExpression
+from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words, exchanged_words
+from kbx_tui.similarity.numbers_and_dates import Period, Quantity, TemporalExpression
 
 ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite", "order", "value"]
 """The guard finds the first six and, of frequencies, `value`; a judgement `order` and `value`."""
@@ -65,6 +66,7 @@ _BOUND = re.compile(
     r"(?i)\b(?:(?P<end>until|till|through|bis)|from|since|starting|as of|ab|seit)(?: on| the)*\s+\Z"
 )
 """What is before a time that ends or begins something."""
+_RETURN = re.compile(r"(?i)\b(?:back|again|re(?:turn|open|sum|start)\w*)\b")
 _STATE = re.compile(r"(?i)\b(on|in|off) (hold|progress|track|time|call|office|person)\b")
 _SWITCHED = re.compile(r"(?i)(?<!day )(?<!days )\b(?:on|off)\b(?! \w)")
 """A state at the end of a clause, unlike in `on Mondays` and `her day off`."""
@@ -92,12 +94,18 @@ class Claims:
     @cached_property
     def bounds(self) -> dict[bool, str]:
         """The times at which something ends (True) or begins, with the word before them."""
+        if len(self.times) > 1 and self.period and self.period.is_span:
+            return dict.fromkeys((True, False), self.text[self.period.start : self.period.end])
         befores = ((time, _BOUND.search(self.text, 0, time.start)) for time in self.times)
         return {
             bool(before["end"]): self.text[before.start() : time.end]
             for time, before in befores
             if before
         }
+
+    @cached_property
+    def period(self) -> Period | None:
+        return numbers_and_dates.find_period(self.text, self.times)
 
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
@@ -167,9 +175,41 @@ def adds_values(left: str, right: str) -> bool:
 claims_of = lru_cache(maxsize=4096)(Claims)  # 5 kB each, in servers that run for weeks
 
 
+def with_period_of(left: str, right: str) -> str:
+    """Return the left text with its period written as in the right one, if that is part of it or
+    the other way round: `Away in June`, `Away from 1 to 30 June`.
+
+    Figures of a month and of its year are not the same.
+    """
+    one, other = claims_of(left), claims_of(right)
+    ours, theirs = (one.times and other.times and (one.period, other.period)) or (None, None)
+    if not (ours and theirs) or (one.quantities and other.quantities):
+        return left
+    is_part_of = numbers_and_dates.is_part_of
+    if not (is_part_of(ours, theirs) or is_part_of(theirs, ours)):
+        return left
+    return left[: ours.start] + right[theirs.start : theirs.end] + left[ours.end :]
+
+
+def ends_before_return(left: str, right: str) -> bool:
+    """Return whether one text ends on a day and the other tells of a return on the next."""
+    sides = claims_of(left), claims_of(right)
+    return any(
+        _RETURN.search(begins.text) is not None
+        and ends.period is not None
+        and begins.period is not None
+        and True in ends.bounds
+        and True not in begins.bounds
+        and numbers_and_dates.is_next_to(begins.period, ends.period)
+        for ends, begins in (sides, sides[::-1])
+    )
+
+
 def _dates(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = numbers_and_dates.differing_times(left.times, left.times and right.times)
     if ours and theirs:
+        if ends_before_return(left.text, right.text):
+            return []
         return [Conflict("date", _listed(ours), _listed(theirs))]
     if left.bounds and right.bounds and left.bounds.keys().isdisjoint(right.bounds):
         return [Conflict("date", *(", ".join(side.bounds.values()) for side in (left, right)))]
@@ -205,11 +245,29 @@ def _names(left: Claims, right: Claims) -> list[Conflict]:
     left_only, right_only = unmatched_names(left.names, right.names, left.text, right.text)
     if not 0 < len(left_only) == len(right_only) <= MAX_EXCHANGED_NAMES:
         return []
-    one, other = analyse_words(left.text).content, analyse_words(right.text).content
+    one, other = (_with_one_word_for_home(side.text) for side in (left, right))
     others = min(len(one) - len(left_only), len(other) - len(right_only))
     if not one & other or len(one & other) < COMMON_GROUND * others:
         return []
-    return [Conflict("name", _listed(left_only), _listed(right_only))]
+    return [Conflict("name", _full(left_only, left.text), _full(right_only, right.text))]
+
+
+_HOME = frozenset(map(stem, ("lives", "based", "located", "resides", "home")))
+
+
+def _with_one_word_for_home(text: str) -> Set[str]:
+    content = analyse_words(text).content
+    return content if _HOME.isdisjoint(content) else (content - _HOME) | {"home"}
+
+
+def _full(names: Sequence[ProperName], text: str) -> str:
+    """Return names joined by commas, and those that follow each other in the text by spaces."""
+    listed = ""
+    for name in names:
+        last = listed.rpartition(", ")[2]
+        joint = " " if f"{last} {name.written}" in text else ", "
+        listed = f"{listed}{joint}{name.written}" if listed else name.written
+    return listed
 
 
 def _negation(left: Claims, right: Claims) -> list[Conflict]:
@@ -256,11 +314,15 @@ def _opposites(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = left.words.keys() - right.words.keys(), right.words.keys() - left.words.keys()
     found += _negated(ours, theirs)
     found += [(word, other) for other, word in _negated(theirs, ours)]
-    return [
+    opposed = [
         Conflict("opposite", left.words[word], right.words[other])
         for word, other in dict.fromkeys(found)
         if (stem(word) in left.denied) == (stem(other) in right.denied)  # `not open` is `closed`
     ]
+    exchanged = exchanged_words(left.text, right.text)
+    if not exchanged:
+        return opposed
+    return [] if opposed else [Conflict("order", *exchanged)]  # `A is before B`, `B is after A`
 
 
 _NEGATING = ("un", "in", "im", "il", "ir", "dis", "non", "non-")
@@ -268,8 +330,9 @@ _NEGATING = ("un", "in", "im", "il", "ir", "dis", "non", "non-")
 
 def _negated(plain: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
     """Return words with a form of theirs that has a negating affix, as in `unencrypted`."""
-    by_stem, found = {stem(word): word for word in sorted(others)}, []
-    for word in sorted(plain):
+    negated = [word for word in sorted(others) if word.startswith(_NEGATING) or "less" in word]
+    by_stem, found = {stem(word): word for word in negated}, []
+    for word in sorted(plain) if negated else ():
         if len(word) >= SHORTEST_NEGATED:
             root = stem(word)
             opposed = [prefix + root for prefix in _NEGATING]
@@ -327,9 +390,9 @@ class ProperName:
     """A name or code in a text.
 
     `Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no
-    other reason. At the start of a sentence it is one when a third-person verb or another name
-    follows (`Alice prefers tea`); in a headline, where every word is capitalised, none is. The
-    value of a key does not count as one: `manager: Bruno Brandt`.
+    other reason. At the start of a sentence it is one when it is not a common word and a
+    third-person verb or another name follows (`Alice prefers tea`); in a headline, where every
+    word is capitalised, none is. The value of a key does not count: `manager: Bruno Brandt`.
     """
 
     written: str
@@ -364,7 +427,8 @@ def find_proper_names(text: str) -> tuple[ProperName, ...]:
             continue
         if not _NOT_NAMES.isdisjoint((fold(word), fold(word).removesuffix("s"))):  # Thursdays
             continue
-        if fold(word) not in FUNCTION_WORDS and (not starts or _confirms_name(following)):
+        is_confirmed = not starts or (_confirms_name(following) and not _is_ordinary(word))
+        if fold(word) not in FUNCTION_WORDS and is_confirmed:
             name = fold(word).removesuffix("'s").removesuffix("’s")
             names.append(ProperName(word, _ALIASES.get(name, name), is_code=False))
     return tuple(names)
@@ -380,12 +444,12 @@ def _is_headline(words: Sequence[str], capitals: Sequence[bool]) -> bool:
 
 def _are_all_capital(words: Sequence[str], capitals: Sequence[bool]) -> bool:
     """Return whether at least one word and all besides numbers and function words are capital."""
-    counted = [
+    counted = (
         is_capital
         for word, is_capital in zip(words, capitals, strict=True)
         if word[0].isalpha() and fold(word) not in FUNCTION_WORDS
-    ]
-    return bool(counted) and all(counted)
+    )
+    return next(counted, False) and all(counted)
 
 
 def unmatched_names(
@@ -449,6 +513,12 @@ def _is_code(word: str, starts: bool) -> bool:
     if len(word) == 1:
         return word.isupper() and not starts and word != "I"
     return _CODE.fullmatch(word) is not None
+
+
+def _is_ordinary(word: str) -> bool:
+    """Return whether a word is capital only where a text starts: `Never`, `Likes`, `Budget`."""
+    forms = {fold(word), fold(word).removesuffix("s")}
+    return not forms.isdisjoint(opposites()) or any(map(is_common_word, forms))
 
 
 def _confirms_name(following: str) -> bool:

@@ -19,13 +19,15 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.pair_model import LABELS, JudgedRelation
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.embedding.cross_encoder import LABELS, JudgedRelation
+from kbx_tui.knowledge.folding import fold, tokens
 from kbx_tui.similarity.compared_words import (
     ABBREVIATIONS,
+    FUNCTION_WORDS,
     Signals,
     analyse_words,
     are_derived,
+    exchanged_words,
     word_set,
 )
 from kbx_tui.similarity.conflict_guard import (
@@ -34,7 +36,9 @@ from kbx_tui.similarity.conflict_guard import (
     Conflict,
     ConflictKind,
     claims_of,
+    ends_before_return,
     find_conflicts,
+    with_period_of,
 )
 
 Probabilities = NDArray[np.float32]
@@ -134,13 +138,15 @@ ONE_VALUED = word_set(
 )
 """Last words of keys that have one value at a time, however a base uses them."""
 
-_VALUES: frozenset[ConflictKind] = frozenset({"number", "unit", "date", "value"})
+_VALUES: frozenset[ConflictKind] = frozenset({"number", "unit", "date", "order", "value"})
 """Kinds of conflicts with which texts hardly ever say the same."""
 _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 """Words that leave no room for another."""
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
 _AT_TIME = word_set("at on in")
 """Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
+_ADDS_NOTHING = word_set("away also currently still")
+"""Words beside which a text says the same: `Away on leave`, `Still leads it`."""
 _BEFORE_RANGE = word_set("from is are hours times :")
 """Words that may be left out before two times: `visiting hours: 2 to 8 pm`."""
 _WORD = re.compile(r"[^\W_]+(?:[.'’&@#-]+[^\W_]+)*")
@@ -181,12 +187,19 @@ def judge(
     pair = _Pair(left, right, use_of)
     if pair.has_equal_values:
         return Judgement("same", 0.99, "the same in another spelling or format")
+    if pair.is_more_exact:
+        is_same = _time_values(claims_of(left)) == _time_values(claims_of(right))
+        return pair.judgement("same" if is_same else "refines", 0.99)
     sums = _weighed(pair, probabilities, signals) @ WEIGHTS
     likely = np.exp(sums - sums.max())
     if pair.are_both_true:
         likely[3], likely[2] = likely[3] + likely[2], 0.0
     elif pair.excludes_another:
         likely[3] *= UNLIKELY
+    elif ends_before_return(left, right):
+        likely[[0, 2]] *= UNLIKELY
+    elif pair.says_converse:
+        likely[2] *= UNLIKELY
     if pair.kinds & _VALUES:
         likely[:2] *= UNLIKELY
     elif pair.adds:
@@ -324,7 +337,14 @@ class _Pair:
     @property
     def contradicts(self) -> bool:
         """Whether the words speak against the same and against more of the same."""
-        return bool(self.conflicts) or self.has_other_value or is_exchanged(*self.words)
+        return bool(self.conflicts) or self.has_other_value
+
+    @property
+    def says_converse(self) -> bool:
+        """Whether parts change places and what relates them does so, too: `A is paid by B`."""
+        if self.conflicts:
+            return False
+        return exchanged_words(self.left, self.right, by_sense=False) is not None
 
     @property
     def has_other_key(self) -> bool:
@@ -334,11 +354,13 @@ class _Pair:
     def has_equal_values(self) -> bool:
         """Whether the texts only differ in the format of values, in abbreviations and in words that
         are derived from each other."""
-        ours, theirs = claims_of(self.left), claims_of(self.right)
-        if _time_values(ours) != _time_values(theirs) or _amounts(ours) != _amounts(theirs):
-            return False
-        words = _without_formats(ours), _without_formats(theirs)
-        return _are_equal_words(*words) or are_derived(*words)
+        return _have_equal_values(self.left, self.right)
+
+    @property
+    def is_more_exact(self) -> bool:
+        """Whether the texts only differ in how exactly they give a date: `in May`, `on 3 May`."""
+        left = with_period_of(self.left, self.right)
+        return left != self.left and _have_equal_values(left, self.right)
 
     @cached_property
     def runs(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -348,7 +370,7 @@ class _Pair:
         start, runs = "", []
         for tag, a, b, c, d in matcher.get_opcodes():
             if tag == "equal":
-                start = self.left[: ours[b - 1].end()] if a == 0 else start
+                start = self.left[: ours[b - 1].end()] if a == c == 0 else start
                 continue
             runs.append((_span(self.left, ours[a:b]), _span(self.right, theirs[c:d])))
         return start, tuple(runs)
@@ -359,20 +381,13 @@ class _Pair:
         return ours, theirs
 
     @property
-    def has_moved_words(self) -> bool:
-        """Whether a word is among what differs on both sides."""
-        ours, theirs = (
-            {word for run in side for word in fold(run).split()} for side in _columns(self.runs[1])
-        )
-        return not ours.isdisjoint(theirs)
-
-    @property
-    def after_start(self) -> tuple[str, str]:
-        """What follows the words that both begin with, verbatim."""
-        count = len(_words(self.runs[0]))
-        return _span(self.left, _words(self.left)[count:]), _span(
-            self.right, _words(self.right)[count:]
-        )
+    def differ_in_one_place(self) -> bool:
+        """Whether the texts have all words in common except for one run on each side."""
+        if analyse_words(self.left).content.isdisjoint(analyse_words(self.right).content):
+            return False
+        sizes = [[len(_words(span)) for span in run] for run in self.runs[1]]
+        ours, theirs = sizes[0] if len(sizes) == 1 else (0, 0)
+        return 0 < ours < len(self.words[0]) and 0 < theirs < len(self.words[1])
 
     @property
     def is_reordered(self) -> bool:
@@ -386,11 +401,10 @@ class _Pair:
             return Judgement(relation, certainty, self._why(relation, left, right))
         conflicts = self.conflicts
         if not conflicts:
-            if self.has_moved_words:  # pieces around them say nothing: `async Slack over`
-                left, right = ([span] for span in self.after_start)
             kind: ConflictKind = "order" if self.is_reordered else "value"
             conflicts = (Conflict(kind, ", ".join(left), ", ".join(right)),)
-        reason = _why_conflict(conflicts[0], start)
+        is_told = bool(self.conflicts) or self.is_reordered or self.differ_in_one_place
+        reason = _why_conflict(conflicts[0], start) if is_told else "both cannot be true, it seems"
         if self.use.has_one_value:
             reason += f" (one value at a time on {self.use.replaced} pages)"
         return Judgement(relation, certainty, reason, conflicts)
@@ -413,6 +427,14 @@ class _Pair:
         return "both can be true"
 
 
+def _have_equal_values(left: str, right: str) -> bool:
+    ours, theirs = claims_of(left), claims_of(right)
+    if _time_values(ours) != _time_values(theirs) or _amounts(ours) != _amounts(theirs):
+        return False
+    words = _without_formats(ours), _without_formats(theirs)
+    return _are_equal_words(*words) or are_derived(*words)
+
+
 def _columns(runs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [ours for ours, _ in runs], [theirs for _, theirs in runs]
 
@@ -425,7 +447,7 @@ def _why_conflict(conflict: Conflict, start: str) -> str:
         "negation": "one denies the other", "opposite": "opposites", "number": "other number",
         "unit": "other unit", "date": "other date", "name": "other name", "value": "other value",
     }[conflict.kind]  # fmt: skip
-    attribute = start.strip(" :-–—")
+    attribute = "" if FUNCTION_WORDS.issuperset(tokens(start)) else start.strip(" :-–—")
     return f"same “{attribute}”, {what}: {change}" if attribute else f"{what}: {change}"
 
 
@@ -441,8 +463,10 @@ def _span(text: str, words: Sequence[re.Match[str]]) -> str:
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
-def _time_values(claims: Claims) -> list[tuple[int | str, ...]]:
+def _time_values(claims: Claims) -> list[tuple[object, ...]]:
     """Return the values in the order of the text; `Fridays` are not one `Friday`, but several."""
+    if claims.period:
+        return [(claims.period.year, *claims.period.days(claims.period.year or 2000))]
     times = sorted(claims.times, key=lambda time: (time.start, time.part))
     is_list = sum(time.part == "weekday" for time in times) > 1
     return [
@@ -464,7 +488,8 @@ def _without_formats(claims: Claims) -> list[str]:
     for row, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
         word, after, rest = fold(token), "".join(tokens[row + 1 : row + 2]), tokens[row + 1 :]
         is_left_out = (
-            (word in _AT_TIME and after == _TIME)
+            word in _ADDS_NOTHING
+            or (word in _AT_TIME and after == _TIME)
             or (word == "is" and after in (_TIME, _QUANTITY))
             or (word == "and" and before == after == _TIME)
             or (word in _BEFORE_RANGE and _begins_with_range(rest))
@@ -503,30 +528,3 @@ def _are_equal_words(left: list[str], right: list[str]) -> bool:
             [word for word in side if word not in _LEGAL_FORMS] for side in (left, right)
         )
     return left == right
-
-
-_JOINING = word_set("and or & plus with the a an")
-MOST_EXCHANGED = 24
-"""Words between those that both texts begin and end with, in which parts may change places."""
-
-
-def is_exchanged(ours: list[str], theirs: list[str]) -> bool:
-    """Return whether two parts change places around what relates them: `A pays B`, `B pays A`.
-
-    A score over words, which are folded here, cannot see their order.
-    """
-    while ours and theirs and ours[0] == theirs[0]:
-        ours, theirs = ours[1:], theirs[1:]
-    while ours and theirs and ours[-1] == theirs[-1]:
-        ours, theirs = ours[:-1], theirs[:-1]
-    size = len(ours)
-    if size > MOST_EXCHANGED or sorted(ours) != sorted(theirs):
-        return False
-    return any(
-        ours[:one] == theirs[size - one :]
-        and ours[size - other :] == theirs[:other]
-        and ours[one : size - other] == theirs[other : size - one]
-        and not _JOINING.issuperset(ours[one : size - other])
-        for one in range(1, size - 1)
-        for other in range(1, size - one)
-    )

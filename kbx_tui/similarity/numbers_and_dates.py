@@ -9,8 +9,10 @@ but have no value of it in common.
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Literal, cast
 
@@ -34,7 +36,8 @@ for _measure, _table in {
     "time": "ms msec millisecond=0.001 s sec second=1 min minute=60 h hr hour=3600 day=86400 "
     "wk week=604800 fortnight=1209600 month=2592000 quarter=7776000 year yr=31104000",
     "bytes": "kb=1e3 mb=1e6 gb=1e9 tb=1e12",
-    "mass": "mg=0.001 g gram=1 kg kilo kilogram=1000 lb pound=453.6 oz ounce=28.35",
+    "mass": "mg=0.001 g gram=1 kg kilo kilogram=1000 lb pound=453.6 oz ounce=28.35 tonne=1e6",
+    "volume": "ml=1 cl=10 l litre liter=1000",
     "length": "mm=0.001 cm=0.01 meter metre=1 km kilometer kilometre=1000 mile=1609 "
     "ft foot feet=0.3048",
     "share": "% percent pct per-cent=1 bp bps=0.01",
@@ -244,13 +247,14 @@ def is_same_frequency(one: Decimal, other: Decimal) -> bool:
     return _is_near(one, other, ROUGH)  # a month is not quite four weeks
 
 
-Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]
+Part = Literal["year", "month", "day", "weekday", "quarter", "season", "hour", "when"]
 
 _NAMES = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 
 _ISO = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?(?![\d-])")
 _DAY_MONTH = re.compile(
-    rf"(?i)(?<![\w.])(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?"
+    r"(?i)(?<![\w.])(?:(?P<first>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|–|to|until|till|through)\s*)?"
+    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?"
     r"(?:,?\s+(?P<year>\d{4})\b)?"
 )
 _MONTH_DAY = re.compile(
@@ -263,7 +267,13 @@ _MONTH_ALONE = re.compile(
     r"September|October|November|December)\b"
 )
 _WEEKDAY_ALONE = re.compile(rf"(?i)\b(?P<weekday>{'|'.join(WEEKDAY_NUMBERS)})s?\b")
-_QUARTER = re.compile(r"(?i)\bq(?P<quarter>[1-4])\b(?:[\s/-]*(?P<year>\d{4}))?")
+_QUARTER = re.compile(
+    r"(?i)\b(?:q(?P<quarter>[1-4])|(?P<rank>first|second|third|fourth) quarter)\b"
+    r"(?:(?: of)?[\s/-]*(?P<year>\d{4}))?"
+)
+_SEASON = re.compile(
+    r"(?i)\b(?P<season>spring|summer|autumn|fall|winter)(?= (?:of )?(?:19|20)\d\d\b)"
+)
 _YEAR = re.compile(r"(?<![\w.,-])(?P<year>19\d\d|20\d\d)(?![\w-]|[.,]\d)")
 _TIME = re.compile(
     r"(?i)(?<![\d.:])([01]?\d|2[0-3])(?::([0-5]\d))\s*(a\.?m\b|p\.?m\b)?"
@@ -298,7 +308,8 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
             written = match[0].strip()
             for part, value in parts.items():
                 if value is not None:
-                    expression = cast(Part, part), _comparable(value), written, *match.span()
+                    named = cast(Part, {"first": "day", "rank": "quarter"}.get(part, part))
+                    expression = named, _comparable(value), written, *match.span()
                     found.append(TemporalExpression(*expression))
 
     has_year = _YEAR_HINT.search(text) is not None
@@ -314,6 +325,7 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
     if "q" in lowered:
         add_all(_QUARTER)
     if has_year:
+        add_all(_SEASON)
         add_all(_YEAR)
     if _TIME_HINT.search(text):
         add_all(_TIME)
@@ -329,7 +341,7 @@ def _comparable(value: str | int) -> int | str:
     return (
         int(word)
         if word.isdigit()
-        else MONTH_NUMBERS.get(word) or WEEKDAY_NUMBERS.get(word) or word
+        else MONTH_NUMBERS.get(word) or WEEKDAY_NUMBERS.get(word) or _ORDINALS.get(word) or word
     )
 
 
@@ -345,6 +357,100 @@ def differing_times(
             left_only += ours
             right_only += theirs
     return left_only, right_only
+
+
+_FIRST_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_SPAN = re.compile(r"(?i)\s*(?:-|–|to|until|till|through)\s*(?:the (?:end|beginning) of )?")
+_BEFORE_DATE = re.compile(r"(?i)\b(?:in|on|during)\s+(?:the\s+)?\Z")
+_BEFORE_SPAN = re.compile(r"(?i)\b(?:from|during)\s+(?:the\s+)?\Z")
+_OF_ONE_DATE = re.compile(r"\s*(?:of\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """All that a text says of days, months and years, if that is one date or span."""
+
+    first: tuple[int, int, int]
+    """Year, month and day of its beginning; 0 for a year or day that the text leaves out."""
+    last: tuple[int, int, int]
+    start: int
+    """With a word before it that only says that it is a time: `in May`, `from 1 to 3 May`."""
+    end: int
+    is_span: bool
+
+    @property
+    def year(self) -> int:
+        return self.first[0] or self.last[0]
+
+    def days(self, year: int) -> tuple[date, date]:
+        """Return its first and last day; `year` counts where the text has none."""
+        (first_year, *first), (last_year, *last) = self.first, self.last
+        last_day = (last[0], last[1] or 31)
+        is_over_new_year = last_day < (first[0], first[1])
+        ends = last_year or (first_year or year) + (is_over_new_year and not last_year)
+        begins = first_year or ends - is_over_new_year
+        return _day(begins, first[0], first[1] or 1), _day(ends, *last_day)
+
+
+def _day(year: int, month: int, day: int) -> date:
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    return date(year, month, min(day, monthrange(year, month)[1]))
+
+
+def find_period(text: str, times: Sequence[TemporalExpression]) -> Period | None:
+    """Return the period of a text with these times; None if it has none, several, or hours."""
+    groups: list[list[TemporalExpression]] = []
+    for time in sorted(times, key=lambda time: time.start):
+        if time.part in ("weekday", "hour", "when"):
+            return None
+        before = groups[-1][-1].end if groups else time.start
+        if groups and _OF_ONE_DATE.fullmatch(text[before : max(before, time.start)]):
+            groups[-1].append(time)
+        else:
+            groups.append([time])
+    if not 1 <= len(groups) <= 2:
+        return None
+    if len(groups) == 2 and not _SPAN.fullmatch(text[groups[0][-1].end : groups[1][0].start]):
+        return None
+    begins, ends = _edges(groups[0]), _edges(groups[-1])
+    is_span = len(groups) == 2 or begins[0][2] != ends[1][2]
+    start = groups[0][0].start
+    if joined := (_BEFORE_SPAN if is_span else _BEFORE_DATE).search(text, 0, start):
+        start = joined.start()
+    return Period(begins[0], ends[1], start, groups[-1][-1].end, is_span)
+
+
+def _edges(times: Sequence[TemporalExpression]) -> tuple[tuple[int, int, int], ...]:
+    values = {time.part: time.value for time in times}
+    days = [cast(int, time.value) for time in times if time.part == "day"] or [0]
+    first, last = 1, 12
+    if "month" in values:
+        first = last = cast(int, values["month"])
+    elif "quarter" in values:
+        first = 3 * cast(int, values["quarter"]) - 2
+        last = first + 2
+    elif "season" in values:
+        first = _FIRST_MONTHS[cast(str, values["season"])]
+        last = first + 2
+    year = cast(int, values.get("year", 0))
+    return (year, first, days[0]), (year, last, days[-1])
+
+
+def is_part_of(one: Period, other: Period) -> bool:
+    """Return whether all days of a period are among those of another."""
+    (first, last), (begins, ends) = _days_of(one, other)
+    return begins <= first and last <= ends
+
+
+def is_next_to(one: Period, other: Period) -> bool:
+    """Return whether a period begins on the day after the other."""
+    (first, _), (_, ends) = _days_of(one, other)
+    return first - ends == timedelta(days=1)
+
+
+def _days_of(*periods: Period) -> list[tuple[date, date]]:
+    year = max(period.year for period in periods) or 2000
+    return [period.days(year) for period in periods]
 
 
 _WEEKDAYS = {name[:3]: name for name in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")}

@@ -11,8 +11,8 @@ from itertools import chain
 import numpy as np
 
 from kbx_tui.config import DedupSettings
+from kbx_tui.embedding.cross_encoder import bundled_pair_model
 from kbx_tui.embedding.embedder import Embedder
-from kbx_tui.embedding.pair_model import bundled_pair_model
 from kbx_tui.errors import EmbeddingError, OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
@@ -40,6 +40,7 @@ from kbx_tui.similarity.comparisons import (
     score_fields,
     shown_matches,
 )
+from kbx_tui.similarity.conflict_guard import with_period_of
 from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import (
     CandidateText,
@@ -385,7 +386,7 @@ _NOTE_AT_END = re.compile(r"\s*\([a-z][\w -]*: [^()]*\)\s*$", re.IGNORECASE)
 
 def known_and_draft(pair: PairSimilarity) -> tuple[str, str]:
     known, draft = (_NOTE_AT_END.sub("", text) or text for text in (pair.right, pair.left))
-    return with_full_weekdays(known), with_full_weekdays(draft)
+    return with_full_weekdays(known), with_full_weekdays(with_period_of(draft, known))
 
 
 def _count(facts: FactVectors, within: Flags | None) -> int:

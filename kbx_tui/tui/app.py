@@ -433,7 +433,7 @@ class KbxApp(TerminalApp):
             self.theme = before
 
     def action_jump(self) -> None:
-        from kbx_tui.tui.shell.jump import Jump
+        from kbx_tui.tui.shell.menu import Jump
 
         def jump(target: Widget | None) -> None:
             if target is not None:

@@ -223,12 +223,10 @@ def edit_command(editor: list[str], file: Path, line: int) -> list[str]:
     return [*editor, path]
 
 
-def editor_advice(
-    environment: Mapping[str, str], find: Callable[[str], str | None] = shutil.which
-) -> str:
+def editor_advice(environment: Mapping[str, str]) -> str:
     """Return how to set an editor that is installed."""
     variable = "VISUAL" if environment.get("VISUAL") else "EDITOR"
-    if name := next(filter(find, ("nano", "vim", "vi", "emacs")), ""):
+    if name := next(filter(shutil.which, ("nano", "vim", "vi", "emacs")), ""):
         return f"`export {variable}={name}`, then start kbx again"
     return f"install one, such as nano, and name it in {variable}"
 
@@ -315,7 +313,7 @@ OPENERS = {"darwin": "open", "win32": "explorer"}
 
 
 def save_page(query: str, page: str, root: Path | None) -> str:
-    from kbx_tui.sharing.page_file import write_named_page  # seldom needed
+    from kbx_tui.sharing.shared_search import write_named_page  # seldom needed
 
     try:
         folder = Path.cwd()

@@ -12,13 +12,13 @@ from safetensors.torch import load as load_safetensors
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from kbx_tui.embedding.cross_encoder import LABELS, TOKENS_OF_TEXT, join_tokens
 from kbx_tui.embedding.embedder import BUNDLED, load_tokenizer
-from kbx_tui.embedding.pair_model import LABELS, MAX_TOKENS, join_tokens
 from scripts.build_model import HIDDEN, Bert, Residual, join_projections, read_wheel
 
 DROPOUT = 0.1
 POSITIONS = 96
-"""At least two texts of `MAX_TOKENS` tokens and the three tokens around them."""
+"""At least two texts of `TOKENS_OF_TEXT` tokens and the three tokens around them."""
 KINDS = 4
 """Which of two texts a token is in, times whether the other text has it too."""
 
@@ -86,7 +86,7 @@ def open_tokenizer() -> Tokenizer:
 
 def tokens_of(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Tokens]:
     encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
-    return [np.array(encoding.ids[:MAX_TOKENS], np.uint16) for encoding in encodings]
+    return [np.array(encoding.ids[:TOKENS_OF_TEXT], np.uint16) for encoding in encodings]
 
 
 def inputs_of(

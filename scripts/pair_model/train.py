@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from kbx_tui.embedding.pair_model import LABELS
+from kbx_tui.embedding.cross_encoder import LABELS
 from scripts.pair_model.network import (
     PairNetwork,
     Tokens,

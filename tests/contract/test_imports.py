@@ -83,7 +83,7 @@ def test_a_search_loads_neither_lancedb_nor_screens_nor_servers(demo_kb_path: Pa
         for options in ((), ("--fast",), ("--json",))
     ]
     modules = loaded_modules("\n".join(searches))
-    contracts = {f"kbx_tui.tools.contracts.{name}" for name in ("arguments", "answers")}
+    contracts = {f"kbx_tui.tools.{name}" for name in ("arguments", "answers")}
     unwanted = {
         "lancedb",
         "numpy.ma",

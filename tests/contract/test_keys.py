@@ -1,8 +1,10 @@
 """`kbx keys` and `docs/keys.md` agree with the command registry."""
 
 import json
+import re
 from pathlib import Path
 
+from kbx_tui.tui.commands.command_table import COMMANDS
 from kbx_tui.tui.commands.keymap import BROWSER_KEYS, Keymap, Offer, command_by_id
 from tests.command_line import CHECKOUT, CommandLine, run_program
 
@@ -22,6 +24,18 @@ def test_keys_page_lists_those_of_a_browser() -> None:
         keys = keymap.display_keys(command).replace(" ", "` `")
         assert f"| `{keys}` | {command.help} | `{command.id}` |" in section
     assert section.count(" | `") == len(BROWSER_KEYS)
+
+
+def test_help_and_messages_name_keys_that_do_what_they_say_without_having_moved() -> None:
+    named = re.compile(r"`([^`\n]{1,7})` in the app|in the app, `([^`\n]{1,7})`")
+    sources = [*CHECKOUT.glob("kbx_tui/**/*.py"), *CHECKOUT.glob("docs/*.md")]
+    found = {
+        match[1] or match[2]
+        for source in sources
+        for match in named.finditer(source.read_text(encoding="utf-8"))
+    }
+    assert found >= {"y s", "g b", "v l"}
+    assert found - set(map(Keymap().display_keys, COMMANDS)) == set()
 
 
 def test_keys_changed_in_kbx_toml_are_listed(kbx: CommandLine, tmp_path: Path) -> None:

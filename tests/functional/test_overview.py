@@ -59,6 +59,19 @@ def test_timeline_has_facts_items_and_documents_by_date(base: Path) -> None:
     assert (found.more, found.later) == (0, 0)
 
 
+def test_a_card_shows_what_held_on_a_day(base: Path) -> None:
+    with KnowledgeBase(base) as kb:
+        now, then = (kb.entities.card("person:ada-stone", as_of=day) for day in ("", "2026-02-28"))
+    assert {fact.text: fact.status for fact in then.facts} == {
+        "Hides gold": "redacted",
+        "Sails the south route": "active",
+        "Owns two boats": "superseded",
+    }
+    assert (then.open_items, now.open_items[1].done) == (now.open_items, True)
+    assert [each.title for each in then.documents] == ["Routes"]
+    assert [each.title for each in now.documents][:2] == ["Spring", "Routes"]
+
+
 @pytest.mark.parametrize(
     ("as_of", "status", "first"),
     [

@@ -104,7 +104,9 @@ class RecordedKb:
         self.documents = RecordedDocuments(self.base, self._recordings[TWO_PASS].evidence)
         self.drafts = RecordedDrafts(self._review)
         self.entities = SimpleNamespace(
-            card=self.base.cards.get, find=lambda text: (), offer=lambda: None
+            card=lambda entity, as_of="": self.base.cards.get(entity),
+            find=lambda text: (),
+            offer=lambda: None,
         )
         self.queries = SimpleNamespace(asked=lambda: self.past_queries)
         self.judgments = SimpleNamespace(queries=lambda: self.judged)

@@ -20,7 +20,7 @@ def history_command() -> None:
 
     The last 1,000 are in .kbx/queries.jsonl, with their settings and what they found. `up` in the
     query line recalls them, `ctrl+r` searches them, and the tune mode shows what another threshold
-    would have done with them. `*` in the app saves a query by name.
+    would have done with them. `y s` in the app saves a query by name.
 
     \b
     Examples:
@@ -73,7 +73,7 @@ def clear(dry_run: bool) -> None:
 @history_command.command(name="saved")
 @json_option
 def list_saved() -> None:
-    """List the queries saved by name, with `*` in the app.
+    """List the queries saved by name, with `y s` in the app.
 
     `ctrl+r` in the app runs one with its settings and lists what is new since it was last opened.
 
@@ -87,7 +87,7 @@ def list_saved() -> None:
     with open_kb() as kb:
         saved = kb.queries.saved()
     if not saved:
-        say("no query is saved yet; * in the app saves one")
+        say("no query is saved yet; `y s` in the app saves one")
     names = "name query opened documents settings"
     data = [
         picked(query, names, opened=_when(query.at), documents=len(query.documents))

@@ -33,7 +33,7 @@ def command() -> None:
 
     \b
     Examples:
-      kbx judgments add "rollback plan" memory/notes/rollback-plan.md 3
+      kbx judgments add "rollback plan" memory/notes/2026-01-30-rollback-plan.md 3
       kbx judgments list
       kbx judgments import judgments.qrels --dry-run
       kbx judgments export judgments.csv --format quepid
@@ -47,7 +47,7 @@ def command() -> None:
 def list_judgments(query: str | None, preferences: bool) -> None:
     """List the judged queries with their number of grades, or the grades of one.
 
-    A preference says which of two result lists answers a query better; in the app, `B` asks for it
+    A preference says which of two result lists answers a query better; `g b` in the app asks for it
     without saying which settings gave which.
 
     \b
@@ -64,7 +64,7 @@ def list_judgments(query: str | None, preferences: bool) -> None:
 
             chosen = [one for one in given if query is None or one.query == query_key(query)]
             if not chosen:
-                say("there is no such preference yet; in the app, `B` asks for some")
+                say("there is no such preference yet; in the app, `g b` asks for some")
             rows = [preference_json(one) for one in chosen]
             print_result(rows, map(preference_line, chosen))
             return
@@ -95,7 +95,7 @@ def add(query: str, path: str, grade: str) -> None:
 
     \b
     Examples:
-      kbx judgments add "rollback plan" memory/notes/rollback-plan.md 3
+      kbx judgments add "rollback plan" memory/notes/2026-01-30-rollback-plan.md 3
       kbx judgments add "rollback plan" memory/people/alice-chen.md unsure
     """
     with open_kb() as kb:

@@ -236,11 +236,10 @@ class _Run:
                 conventions = read_conventions(self.root, changes.files, types)
             else:  # not all pages are at hand
                 conventions = stored_conventions(meta.get("conventions"))
-        reading = {
-            "entity_types": sorted(types),  # kinds and ids of documents depend on them
-            "conventions": msgspec.to_builtins(conventions),
-        }
-        if any(meta.get(key, value) != value for key, value in reading.items()):
+        kinds = sorted(types)  # kinds and ids of documents depend on them
+        if meta.get("entity_types", kinds) != kinds or (
+            "conventions" in meta and stored_conventions(meta["conventions"]) != conventions
+        ):
             touched = {*changes.added, *changes.changed}
             changes.changed += [path for path in changes.hashes if path not in touched]
             delete_derived_files(store)  # the text of an unchanged version may differ now
@@ -258,7 +257,8 @@ class _Run:
             "model": meta["model"],
             "dimension": meta["dimension"],
             "text_rules": meta.get("text_rules", 1),
-            **reading,
+            "entity_types": kinds,
+            "conventions": msgspec.json.decode(msgspec.json.encode(conventions)),  # as it is stored
             **noted_settings(self.settings),
             "is_vault": vault is not None,
             "derived_from": derived_from(changes.hashes),

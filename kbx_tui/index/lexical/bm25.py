@@ -81,6 +81,9 @@ class PostingsSegment:
         current = rows >= 0
         return rows[current], frequencies[current].astype(np.float64)
 
+    def holds(self, term: str) -> bool:
+        return self.term_id(term) >= 0 if self.is_whole else len(self.lookup(term)[0]) > 0
+
     def term_id(self, term: str) -> int:
         if (term_id := self._term_ids.get(term)) is None:
             if len(self._term_ids) >= TERMS_KEPT:
@@ -242,7 +245,8 @@ class Bm25Index:
 
     def is_held(self, word: str) -> bool:
         """Return whether a text holds a folded word, in any form and language."""
-        return any(self._rarity(term)[1] for term in self._terms_of(word).values())
+        terms = self._terms_of(word).values()
+        return any(part.holds(term) for part in self._segments for term in terms)
 
     def spelled_alike(self, word: str) -> list[str]:
         """Return the terms of the main language spelled most like a folded word, nearest first.

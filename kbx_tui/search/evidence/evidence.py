@@ -394,7 +394,7 @@ class Evidence:
     age_factors: Scores | None = None
     """Factor of each score for the age of the document; None if age does not count."""
     misspelt: tuple[tuple[str, str], ...] = ()
-    """Words that look like filters but filter by nothing, and what is likely meant."""
+    """Words that look like filters but filter by nothing, and what is likely meant, if known."""
 
     def __len__(self) -> int:
         return len(self.paths)

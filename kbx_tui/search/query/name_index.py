@@ -12,7 +12,7 @@ document uses. Between the two limits the base does not decide, and the query al
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -44,7 +44,7 @@ from kbx_tui.index.stored_records import (
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.folding import folded_words, name_key
+from kbx_tui.knowledge.folding import folded_words, name_key, romanized
 from kbx_tui.knowledge.languages import ENGLISH, language_by_script, stem
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.query_words import NAMES_THAT_ARE_WORDS
@@ -273,7 +273,8 @@ class InflectedNames:
     """Finds the word of a name that a word is a form of: `маяка` of Маяк, `schmidts` of Schmidt.
 
     In Cyrillic and Greek letters the language is known, elsewhere it is that of most documents.
-    English has no such forms: `'s` is not a part of a word.
+    English has no such forms: `'s` is not a part of a word. A word may also be a Cyrillic name in
+    Latin letters, or the other way round: `zhukova` of Жукова.
     """
 
     def __init__(self, entities: EntityColumn, language: str) -> None:
@@ -284,9 +285,14 @@ class InflectedNames:
 
         A word that is that of a name, or a form of several equally well, stays as it is.
         """
+        if len(word) < SHORTEST_INFLECTED or word in self._words:
+            return word
         script = ENGLISH if word.isascii() else language_by_script((word,))
+        spelt = self._by_spelling(in_cyrillic=not _is_cyrillic(word)).get(romanized(word), ())
+        if len(spelt) == 1:
+            return spelt[0]
         language = script if script != ENGLISH else self._language
-        if language == ENGLISH or len(word) < SHORTEST_INFLECTED or word in self._words:
+        if language == ENGLISH:
             return word
         by_stem = self._by_stem(language)
         similar = {name for each in _stems(word, language) for name in by_stem.get(each, ())}
@@ -311,17 +317,32 @@ class InflectedNames:
         )
 
     def _by_stem(self, language: str) -> Mapping[str, Sequence[str]]:
-        if language not in self._stemmed:
+        return self._words_by(language, lambda word: _stems(word, language))
+
+    def _by_spelling(self, *, in_cyrillic: bool) -> Mapping[str, Sequence[str]]:
+        return self._words_by(
+            f"romanized {in_cyrillic}",
+            lambda word: {romanized(word)} if _is_cyrillic(word) == in_cyrillic else (),
+        )
+
+    def _words_by(
+        self, key: str, forms: Callable[[str], Iterable[str]]
+    ) -> Mapping[str, Sequence[str]]:
+        if key not in self._words_by_form:
             found: dict[str, list[str]] = defaultdict(list)
             for word in self._words:
-                for each in _stems(word, language):
-                    found[each].append(word)
-            self._stemmed[language] = found
-        return self._stemmed[language]
+                for form in forms(word):
+                    found[form].append(word)
+            self._words_by_form[key] = found
+        return self._words_by_form[key]
 
     @cached_property
-    def _stemmed(self) -> dict[str, Mapping[str, Sequence[str]]]:
+    def _words_by_form(self) -> dict[str, Mapping[str, Sequence[str]]]:
         return {}
+
+
+def _is_cyrillic(word: str) -> bool:
+    return "\u0400" <= word[0] <= "\u04ff"
 
 
 def _stems(word: str, language: str) -> set[str]:

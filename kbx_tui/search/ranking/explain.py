@@ -112,8 +112,8 @@ def _lowered_reason(ranking: Ranking, row: int) -> str:
         )
         reasons.append(f"not of {names}: × {format_score(ranking.unlinked_factor)}")
     if ranking.age_factors is not None and (factor := float(ranking.age_factors[row])) < 1.0:
-        dated = ranking.evidence.dates[row]
-        reasons.append(f"{f'of {dated}' if dated else 'undated'}: × {format_score(factor)}")
+        dated = f"dated {date}" if (date := ranking.evidence.dates[row]) else "undated"
+        reasons.append(f"age ({dated}): × {format_score(factor)}")
     return " · ".join(filter(None, reasons))
 
 

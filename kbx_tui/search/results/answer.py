@@ -252,8 +252,8 @@ def few_answers_note(ranking: Ranking) -> str:
         return f"no document{here} says much about “{topic}”; first are those linked to {names}"
     if answers:
         count = f"only {format_count(answers, 'document')}{here}{linked}"
-        verb = "says" if answers == 1 else "say"
-        return f"{count} {verb} something about “{topic}”; the others are linked to {names}"
+        verb = "matches" if answers == 1 else "match"
+        return f"{count} {verb} “{topic}”; the others are linked to {names}"
     return f"no document{here}{linked} says anything about “{topic}”; these are linked to {names}"
 
 
@@ -269,7 +269,8 @@ def cut_query_notes(query: str) -> Iterator[str]:
 
 def misspelt_notes(evidence: Evidence) -> Iterator[str]:
     for word, meant in evidence.misspelt:
-        yield safe_line(f"{word} is not a filter: no page has that property; did you mean {meant}?")
+        hint = f"; did you mean {meant}?" if meant else ""
+        yield safe_line(f"{word} is not a filter: no page has that property{hint}")
 
 
 def unknown_names_notes(scope: Scope) -> Iterator[str]:

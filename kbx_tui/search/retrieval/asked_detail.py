@@ -6,7 +6,7 @@
     who is Bob's manager                  the page that this property names, else its own
     who reports to Alice                  the pages on which it names her
     Alice's open items, tasks for Bob     its own page, if an item is open there
-    members of Platform                   the pages of its members
+    members of Platform                   the pages of its members, else its own
 
 A property is asked for by its key or another word for the same, in any number.
 """
@@ -75,11 +75,10 @@ def details_asked_for(named: NamedQuery, generation: IndexGeneration) -> Iterato
     whose = "their" if entity.type == "person" else "its"
     if topic <= _MEMBERS | {"team"} and topic & _MEMBERS:
         pages = (generation.entities.get(member) for member in entity.members)
-        yield from (
-            (snapshot.row_of.get(page.path, -1), f"member of {entity.name}")
-            for page in pages
-            if page is not None
-        )
+        found = [snapshot.row_of.get(page.path, -1) for page in pages if page is not None]
+        yield from ((page, f"member of {entity.name}") for page in found)
+        if not found:
+            yield row, "own page"
     elif row < 0:
         return
     elif topic <= _OF_ITEMS and topic & _ITEMS:

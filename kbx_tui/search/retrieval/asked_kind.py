@@ -16,7 +16,8 @@ still found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 
@@ -27,11 +28,11 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.tables import attendees_from
 from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.dates import first_day
-from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.query.query_terms import NamedQuery
-from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE, MOST_WORDS, words_of
+from kbx_tui.search.query.query_words import FOR_MEETINGS, FOR_PEOPLE, MONTHS, MOST_WORDS, words_of
 
 OTHER_KIND = 0.6
 OLDEST, OLDEST_NEWS, OLDEST_NEW = 0.99, 0.85, 0.5
@@ -56,7 +57,7 @@ _ATTENDED = re.compile(
 )
 """Matches `who attended` and `who was at the kick-off`: what tells is the page of the meeting."""
 SEVERAL = 2
-"""Attendees of a meeting: a note has one author."""
+"""Attendees of a meeting, as a note has one author; and documents of a series."""
 SOME = 3
 """Documents of a kind from which a base has that kind."""
 
@@ -98,8 +99,21 @@ class DocumentKinds:
             for path, properties in held
         )
 
-    def called(self, words: Iterable[str]) -> Flags:
-        """Return the documents whose type or folders folded words are."""
+    @cached_property
+    def _series(self) -> Mapping[str, Sequence[int]]:
+        """The documents with each title, folded and without its date."""
+        series: dict[str, list[int]] = defaultdict(list)
+        for row, title in enumerate(self._base.titles):
+            words = folded_words(title)
+            series[" ".join(w for w in words if not (w.isdigit() or w in MONTHS))].append(row)
+        return series
+
+    def called(self, words: Sequence[str]) -> Flags:
+        """Return the documents whose type or folders folded words are, or the title of several."""
+        if len(rows := self._series.get(" ".join(words), ())) >= SEVERAL:
+            flags = np.zeros(len(self._base.titles), np.bool_)
+            flags[rows] = True
+            return flags
         wanted = set(map(term_of, words))
         return self._names.flags(lambda names: wanted <= set(map(term_of, names.split("\n"))))
 

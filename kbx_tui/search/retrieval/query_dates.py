@@ -3,8 +3,9 @@
 A date without a year is the latest one, up to today, with a document; if there is none, a future
 one with a document; else the latest. A date relative to today is not read beside a date with a
 year, because it is then relative to that. A month, quarter or year alone is read only after a word
-such as `in` or `since`: `Q1 goals` and `roadmap 2026` are topics. Nothing within quotation marks is
-read. If no document has the date, the words are searched for like others.
+such as `in` or `since`, or at the end after one for documents, `lab meeting june`: `Q1 goals` and
+`roadmap 2026` are topics. Nothing within quotation marks is read. If no document has the date, the
+words are searched for like others.
 
 Whether a document is of the time that a query asks for depends on its date, title and path. A title
 names a date in words or numbers (`Q1 2026 goals`, `Notes of 17 March`). Without a year it counts
@@ -156,17 +157,18 @@ class QueryDates:
 
 
 def _newest_asked_for(query: str) -> Sequence[str] | None:
-    """Return the words for a kind after those for the newest: `postmortem` in `last postmortem`.
+    """Return the words for a kind after those for the newest: `lab meeting` in `last lab meeting`.
 
-    Empty if there are none, as in `last meeting`; None if anything else is asked.
+    Empty if they say nothing, as in `last meeting`; None if anything else is asked.
     """
     words = list(folded_words(query))
     ignored = words_for_news(words) | DOCUMENT_WORDS | {"last"}
     kind = [word for word in words if word not in ignored and has_topic((word,))]
     if not kind:
         return kind if asks_for_news(words) else None
-    before, *after = words[-1 - len(kind) :]
-    return kind if after == kind and before in FOR_NEWEST | {"last"} else None
+    newest = [at for at, word in enumerate(words, 1) if word in FOR_NEWEST | {"last"}]
+    after = words[newest[-1] :] if newest else []
+    return after if {*kind} <= {*after} and all(has_topic((word,)) for word in after) else None
 
 
 def _searched(dated: DatedQuery, named: NamedQuery) -> str:
@@ -184,7 +186,7 @@ def _searched(dated: DatedQuery, named: NamedQuery) -> str:
 
 
 def _rows_of_kind(words: Sequence[str], generation: IndexGeneration) -> Iterator[int]:
-    """Yield the dated documents whose type or folders folded words are."""
+    """Yield the dated documents whose type, folders or series folded words are."""
     rows = np.flatnonzero(generation.document_kinds.called(words)).tolist()
     return (row for row in rows if generation.snapshot.dates[row])
 
@@ -407,6 +409,7 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
             word = " ".join((lead["word"] or "").lower().split())
         part = (lead["part"] or "").lower()
         is_adjective = lead["the"] and not part  # `before the March release`
+        is_at_end = not query[end:].strip(" ?!.")
         is_range = next_join in _RANGE_JOINS and first.months != (1, 12)  # `March to May`
         is_licensed = bool(
             not first.is_bare
@@ -414,6 +417,7 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
             or part
             or (is_range and not dates[index + 1].relative)
             or (word in _LICENSING and not is_adjective)
+            or (is_at_end and _follows_document_word(query[: lead.start()]))
         )
         if not is_licensed:
             continue
@@ -430,6 +434,10 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
         expressions.append(expression)
         is_open = word in ("between", "from") or next_join in _RANGE_JOINS
     return expressions
+
+
+def _follows_document_word(before: str) -> bool:
+    return not DOCUMENT_WORDS.isdisjoint(folded_words(before)[-1:])
 
 
 def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) -> ReadDate:

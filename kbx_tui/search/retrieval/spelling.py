@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Indel
 
 from kbx_tui.index.lexical.bm25 import errors_in
 from kbx_tui.index.lexical.terms import term_of, words_in
@@ -67,7 +67,7 @@ def _meant_by(
     A word that a document or the key of a property holds is not misspelt, nor one that the model
     has a token for. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold,
     and the initials of a role are that role, if capitals or `who` ask for one (`is_role`), or it is
-    that of a chief: `ceo`.
+    that of a chief: `ceo`. Only one of two errors replaces a letter: `checkout` is not `checksum`.
     """
     words, most = generation.words, errors_in(word)
     if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
@@ -90,7 +90,9 @@ def _meant_by(
             (OSA.distance(word, form), form)
             for language, text in _texts(words.rows_holding(term), generation, flags, FORMS_FROM)
             for form in words_in(text)
-            if term_of(form, language) == term and form not in others
+            if term_of(form, language) == term
+            and form not in others
+            and Indel.distance(word, form) <= most + 1
         }
         if forms and min(forms)[0] <= most:
             return min(forms)[1]

@@ -21,7 +21,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import News, PastQuery, SavedQuery
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
+from kbx_tui.tui.drawing.lines import Line, Span
 from kbx_tui.tui.explore.search_state import SearchState, settings_words, state_of, stored_settings
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
@@ -136,9 +136,8 @@ WHEN_FROM = 60
 
 
 class RecallList(BoxList[RecallRow]):
-    def lines_below(self, width: int) -> list[Line]:
-        detail = self.current.detail if self.current is not None else ""
-        return [BLANK, *paragraph(detail, width, "dim")] if detail else []
+    def detail(self) -> str:
+        return self.current.detail if self.current is not None else ""
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         each = self.rows[row]

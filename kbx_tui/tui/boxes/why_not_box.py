@@ -344,9 +344,8 @@ class AnswerList(BoxList[ActionRow]):
             *(paragraph(answer.heading, width, "dim") if answer.heading else []),
         ]
 
-    def lines_below(self, width: int) -> list[Line]:
-        detail = self.current.detail if self.current is not None else ""
-        return [BLANK, *paragraph(detail, width)] if detail else []
+    def detail(self) -> str:
+        return self.current.detail if self.current is not None else ""
 
 
 PATH_FROM = 70

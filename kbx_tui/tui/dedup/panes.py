@@ -102,21 +102,22 @@ class DraftLine(PathInput):
         keys = {name: keymap.key_of(f"draft_line.{name}") for name in names}
         self.border_title = LINE_TITLES[use].format(**keys)
         self.set_class(use != "new", "-asks")
-        self.placeholder = self._placeholder if use == "new" else ""
+        self.show_placeholder()
         self.show_text(text)
         self.complete_with(complete)
         if use != "new":
             self.screen.set_focus(self)
 
-    @property
-    def _placeholder(self) -> str:
-        return f"such as: {self.example} · {self._key} takes it" if self.example else PLACEHOLDER
+    def show_placeholder(self) -> None:
+        """Say in the empty line what it is for; the key of the example works only in it."""
+        example = f"such as: {self.example} · {self._key} takes it"
+        words = example if self.example and self.has_focus else PLACEHOLDER
+        self.placeholder = words if self.use == "new" else ""
 
     def show_example(self, example: str, key: str) -> None:
         """Offer an example, which `key` takes, in the empty line."""
         self.example, self._key = example, key
-        if self.use == "new":
-            self.placeholder = self._placeholder
+        self.show_placeholder()
 
     def action_take_example(self) -> None:
         if self.use == "new" and not self.value:
@@ -185,16 +186,17 @@ class DraftList(RowsView[DraftRow]):
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         draft, texts = self.rows[row], self._texts(row, width)
-        if width >= ONE_LINE and row != self.cursor:
-            room = width - OUTCOME_WIDTH - 4
-            return (*draft_line(draft, texts[0], room), *outcome_line(draft, OUTCOME_WIDTH + 4))
+        beside = OUTCOME_WIDTH + 4 if width >= ONE_LINE else 0
         if part >= len(texts):  # more where a line became wider since the heights were measured
-            return outcome_line(draft, width)
-        return draft_line(draft, texts[part], width, self.marker(row) if part == 0 else "")
+            return about_line(draft, width) if beside else outcome_line(draft, width)
+        marker = self.marker(row) if part == 0 else ""
+        line = draft_line(draft, texts[part], width - beside, marker)
+        return (*line, *outcome_line(draft, beside)) if beside and part == 0 else line
 
     def _texts(self, row: int, width: int) -> list[str]:
         """Return the text of a draft, whole under the cursor, else as much as fits in a line."""
-        room, text = max(width - 3, 1), self.rows[row].text
+        beside = OUTCOME_WIDTH + 4 if width >= ONE_LINE else 0
+        room, text = max(width - beside - 3, 1), self.rows[row].text
         return wrap(text, room) if row == self.cursor else [text]
 
     def cursor_moved(self) -> None:
@@ -222,14 +224,24 @@ def outcome_line(draft: DraftRow, width: int) -> Line:
         outcome += (Span(" → ", "dim"), Span(f"{draft.action_words} ✓", "accent"))
     elif draft.action:
         outcome += (Span(f" → {draft.action_words}{'' if draft.is_sure else '?'}", "dim"),)
-    if draft.hint:
-        outcome += (Span("  "), Span(f"≠? {draft.hint}", "bad"))
+    outcome += _hint(draft)
     room = max(width - 3 - width_of(outcome), 0)
     about = ""
     if room >= LEAST_ABOUT:
         about = shorten(longest_fitting(about_wordings(draft), room - 2), room - 2)
     gap = max(min(OUTCOME_WIDTH - width_of(outcome), room - cell_len(about)), 2)
     return (Span("   "), *outcome, Span(" " * gap), Span(about, "dim"))
+
+
+def about_line(draft: DraftRow, width: int) -> Line:
+    """Return `Alice Chen · fact`, below the outcome of the draft under the cursor."""
+    hint = _hint(draft)
+    about = longest_fitting(about_wordings(draft), width - 3 - width_of(hint))
+    return (Span("   "), Span(about, "dim"), *hint)
+
+
+def _hint(draft: DraftRow) -> Line:
+    return (Span("  "), Span(f"≠? {draft.hint}", "bad")) if draft.hint else BLANK
 
 
 def about_wordings(draft: DraftRow) -> list[str]:
@@ -288,7 +300,7 @@ def no_drafts(
     ]
 
 
-BAR, SMALL_BAR = 12, 4
+BAR, BAR_FROM = 12, 80
 ROOMY = 60
 INDENT = 5
 OTHERS = "  Facts about others, which may well be alike"
@@ -347,13 +359,13 @@ class KnownList(RowsView[KnownRow]):
 
 
 def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
-    """Return `› .93 ━━━━━━━━━━  duplicate  Prefers async Slack  2026-02-15`."""
-    cells = BAR if width >= ROOMY else SMALL_BAR
-    bar = fit("━" * round(known.score * cells), cells)
-    relation = fit(known.relation, 10)
+    """Return `› .93 ━━━━━━━━━━  near       Prefers async Slack  2026-02-15`."""
+    cells = BAR if width >= BAR_FROM else 0
+    bar = fit("━" * round(known.score * cells), cells) + " " if cells else ""
+    relation = fit(known.word, 10)
     about = known.date if known.path else "draft"
-    end = f" {about}" if about and width >= ROOMY else ""
-    room = width - 1 - 5 - cells - 1 - 11 - cell_len(end)
+    end = f" {about} " if about and width >= ROOMY else ""
+    room = width - 1 - 5 - cell_len(bar) - 11 - cell_len(end)
     look: Look = "dim" if known.is_redacted else "strong" if known.decides else "text"
     text = Span(fit(known.text, max(room, 0)), look)
     relation_look = RELATION_LOOKS.get(known.relation, "dim") if known.decides else "dim"
@@ -361,7 +373,7 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
     return (
         Span(marker, "dim"),
         Span(f"{format_score(known.score):>4} "),
-        Span(f"{bar} ", "document" if known.decides else "rule"),
+        Span(bar, "document" if known.decides else "rule"),
         Span(f"{relation} ", relation_look),
         text,
         Span(end, "dim"),
@@ -421,7 +433,7 @@ def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> lis
     return [slice_line(tuple(spans), start, end) for start, end in wrap_ranges(text, width)]
 
 
-no_known_facts = dim_text("No known fact is similar.")
+no_known_facts = dim_text("No known fact is similar. Other text of pages is not compared.")
 no_draft_selected = dim_text("Facts similar to your draft appear here.")
 still_compared = dim_text("Checking: your draft is being compared with what is known …")
 

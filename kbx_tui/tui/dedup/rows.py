@@ -202,6 +202,12 @@ class KnownRow:
     is_redacted: bool = False
     is_of_another: bool = False
 
+    @property
+    def word(self) -> str:
+        """The relation in the words of the states of drafts, as far as it decides about one."""
+        is_near = self.decides and self.relation in ("duplicate", "refines", "similar")
+        return "near" if is_near else self.relation
+
 
 def known_rows(
     check: DraftCheck, batch: Sequence[str], threshold: float | None
@@ -378,7 +384,7 @@ def known_words(known: KnownRow) -> Meanings:
     here = f" Here: {RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
     why = "What decided: of a contradiction, what the known fact says → what the draft says."
     return (
-        (f"{format_score(known.score)} {known.relation}", f"{score}{here}{decides}"),
+        (f"{format_score(known.score)} {known.word}", f"{score}{here}{decides}"),
         *(((known.why, why),) if known.why else ()),
         ("[words]", "In brackets is what only one of the two texts has."),
     )

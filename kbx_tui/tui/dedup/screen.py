@@ -21,9 +21,9 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.dedup import panes, rows
-from kbx_tui.tui.shell.confirm import Confirm
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.messages import Notice
+from kbx_tui.tui.shell.overlay import Confirm
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
 from kbx_tui.tui.widgets.status_line import StatusLine
@@ -56,6 +56,7 @@ class Dedup(ModeScreen):
     def on_mount(self) -> None:
         self.model.post, self.model.on_change = self.post_message, self.show_review
         self._show_example()
+        self.query_one(NumberSlider).display = False  # there is nothing to compare yet
         self.model.open()
 
     def _show_example(self) -> None:
@@ -101,6 +102,7 @@ class Dedup(ModeScreen):
             has_file=has_file,
         )
         drafts.rebuild_lines()
+        self.line.show_placeholder()
         if isinstance(self.focused, panes.DraftLine):
             self.check_typed()
         elif isinstance(self.focused, panes.DraftList):
@@ -111,7 +113,7 @@ class Dedup(ModeScreen):
         if self.draft is None or not isinstance(self.focused, panes.DraftList):
             return undo
         decide = rows.DECIDING.get(self.draft.state, ("draft.skip",))
-        return (*undo, "drafts.apply", *decide, "draft.drop")
+        return (*undo, "drafts.apply", *decide)
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         match self.focused:
@@ -144,6 +146,7 @@ class Dedup(ModeScreen):
         elif not self.is_typing_draft:
             self._show_draft(self.draft)  # at once: the next key may decide about a fact of it
         slider = self.query_one(NumberSlider)
+        slider.display |= bool(shown)
         slider.show(threshold)
         marks = self.model.best_scores
         is_told = marks and self.has_class("-wide")
@@ -245,6 +248,7 @@ class Dedup(ModeScreen):
 
     @on(NumberSlider.Changed)
     def change_threshold(self, event: NumberSlider.Changed) -> None:
+        event.slider.display = True
         self.model.move_threshold(event.value)
 
     # Actions: moving around.
@@ -321,7 +325,7 @@ class Dedup(ModeScreen):
         elif draft.removes and asked is None:
             self._refuse_removal()
         elif not draft.has_page:
-            self.show_notice(f"it has no page yet: {self._page_keys}")
+            self.show_notice(f"{draft.reason or 'it has no page yet'}: {self._page_keys}")
         elif action == "create":
             self._decide(draft.id, Choice("create"))
         elif asked is not None and action == "merge":

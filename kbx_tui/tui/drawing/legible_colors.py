@@ -1,8 +1,8 @@
-"""Makes the text colours of a theme legible: at least 4.5 to 1 contrast on its backgrounds.
+"""Legible text colours for a theme: at least 4.5 to 1 contrast on its backgrounds. Pure.
 
 The boxes of a light theme are set off from the page they lie on, which many hardly are.
 
-Pure. The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
+The contrast is that of WCAG 2: (L1 + .05) / (L2 + .05) of the relative luminances.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, shorten_start
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
@@ -380,10 +380,7 @@ class Experts(ModeScreen):
         noun = "person" if question.people else "expert"
         ranked = f"{format_count(view.ranking.total_matched, noun)}, {ORDERS[question.weight]}"
         ranked += f" · {PARTLY}" if view.is_partial and view.ranking.experts else ""
-        sort, kind = map(self.app.keymap.key_of, ("weight.next", "people.toggle"))
-        keys = f"{sort} sorts otherwise", f"{kind} shows all kinds"
-        words = [" · ".join((ranked, *keys[: 1 + question.people])), ranked]
-        experts.border_title = longest_fitting(words, self.size.width - 6)
+        experts.border_title = ranked
         experts.empty_state = no_experts(
             question.topic,
             question.weight,

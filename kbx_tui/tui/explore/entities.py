@@ -159,10 +159,10 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
 
 
 def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) -> Line:
-    """Return entities in one line: `● Alice Chen 1.00  ● Bob pinned ┊ .50 ┊ ○ Platform .41`.
+    """Return entities in one line: `● Alice Chen 1.00  ● Bob pinned ┊ ○ Platform .41`.
 
     Those that the user pinned or muted come before the threshold, so that none is cut off; after
-    it, as many as fit whole.
+    it, as many as fit whole. The threshold itself stands at its slider.
     """
     decided = [entity for entity in entities if entity.pinned or entity.muted]
     passing = [entity for entity in entities if entity.score >= threshold]
@@ -170,7 +170,7 @@ def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: 
     below = [entity for entity in entities if entity not in above][:NEXT_BELOW]
     line: Line = (Span(" "), *_joined(above, threshold))
     if entities:
-        line = (*line, Span(f" ┊ {format_score(threshold)} ┊ ", "rule"))
+        line = (*line, Span(" ┊ ", "rule"))
     while below and width_of((*line, *_joined(below, threshold))) > width:
         below.pop()
     return fit_line((*line, *_joined(below, threshold)), width)
@@ -199,6 +199,7 @@ class EntityCard(RowsView[str]):
     def __init__(self) -> None:
         super().__init__()
         self.card: Card | None = None
+        self.as_of = ""
         self._is_redacted = False
         self._is_by_date = False
         """Whether facts and documents are shown as one list by date."""
@@ -207,13 +208,13 @@ class EntityCard(RowsView[str]):
         self._laid_out_height = 1
         """The visible height for which the card was last laid out."""
 
-    def show(self, card: Card, *, is_redacted: bool = False) -> None:
+    def show(self, card: Card, as_of: str = "", *, is_redacted: bool = False) -> None:
         """Show a card; for the same entity as before, keep the cursor and scroll position."""
         same = self.card is not None and self.card.id == card.id
         path, cursor_offset = self.current_path, self._cursor_offset() if same else None
-        self.card, self._is_redacted = card, is_redacted
+        self.card, self.as_of, self._is_redacted = card, as_of, is_redacted
         self.rows = tuple(filter(None, [card.path])) + tuple(item.path for item in card.documents)
-        self.border_title = "Entity"
+        self.border_title = f"Entity · as of {as_of}" if as_of else "Entity"
         row = self.rows.index(path) if same and path in self.rows else 0
         self.set_reactive(EntityCard.cursor, row)
         self._lay_out(cursor_offset)
@@ -226,6 +227,12 @@ class EntityCard(RowsView[str]):
     @property
     def current_path(self) -> str:
         return self.current or ""
+
+    @property
+    def current_date(self) -> str:
+        """The date of the document under the cursor; empty on the page, or without one."""
+        documents = self.card.documents[self.cursor - self._page_count :] if self.card else ()
+        return documents[0].date if documents and self.cursor >= self._page_count else ""
 
     def slots(self) -> Sequence[Slot | Line]:
         card, width = self.card, self.line_width

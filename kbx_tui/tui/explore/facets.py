@@ -25,7 +25,7 @@ from kbx_tui.search.query.typed_filters import (
 from kbx_tui.search.request import is_same_value
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
 from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.terminal_app import TerminalApp
@@ -238,11 +238,12 @@ class FacetList(RowsView[FacetRow]):
             return self._strip_line(part, width, is_here=row == self.cursor)
         widest = max(cell_len(other.label) for other in self.rows)
         label = max(min(widest, LABEL, width - 11), 8)
+        cut = shorten_start if each.kind == "in" else shorten  # folders differ at their ends
         total = max(self.facets.total, 1) if self.facets is not None else 1
         bar = round(each.count / total * min(BAR, max(width - label - 16, 0)))
         return (
             Span(f" {self.marker(row)} ", "accent"),
-            Span(fit(shorten(each.label, label), label), "accent" if each.is_on else "strong"),
+            Span(fit(cut(each.label, label), label), "accent" if each.is_on else "strong"),
             Span(f"{each.count:>7,} "),
             Span("" if each.kind == "linked" else "━" * bar, "document"),
             Span(" narrowed to" if each.is_on and width > WIDE else "", "accent"),

@@ -15,7 +15,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.suggester import SuggestionReady
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
 from kbx_tui.formatting import FLAT_REASONS, format_count
@@ -277,6 +277,8 @@ def effective_path(path: str, candidates: tuple[str, ...]) -> str:
 
 
 class Knobs(Horizontal):
+    is_moved = has_view = False
+
     def __init__(self) -> None:
         super().__init__()
         ends = "entity", "document"
@@ -287,13 +289,18 @@ class Knobs(Horizontal):
     def compose(self) -> ComposeResult:
         yield from (self.alpha, self.threshold)
 
-    def show(self, state: SearchState) -> None:
+    def show(self, state: SearchState, *, is_moved: bool = True) -> None:
+        """Show the sliders, unless they are as in kbx.toml and there is nothing to rank."""
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
+        self.is_moved = is_moved
+        self.display = is_moved or self.has_view
 
     def annotate(self, view: ExploreView | None, *, with_marks: bool = False) -> None:
         """Dim the sliders that change nothing, say what the threshold keeps, and mark the entities'
         scores if wanted."""
+        self.has_view = view is not None
+        self.display = self.is_moved or self.has_view
         has_alpha = view is not None and view.mode.name == "two-pass"
         has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
         entities = view.entities if view and has_threshold else ()
@@ -407,21 +414,32 @@ class ChipLine(LineWidget):
     DEFAULT_CSS = "ChipLine { display: none; }"
     chips: Line = BLANK
     without_keys: Line = BLANK
+    leave = ""
+    """The key that leaves a field, where the others are text."""
 
-    def show_chips(self, chips: Line, without_keys: Line) -> None:
-        self.without_keys = without_keys
+    def on_mount(self) -> None:
+        self.watch(self.screen, "focused", lambda: self.refresh(layout=self.display), init=False)
+
+    def show_chips(self, chips: Line, without_keys: Line, keymap: Keymap) -> None:
+        self.without_keys, self.leave = without_keys, keymap.key_of("query.leave")
         if chips != self.chips:  # laying out the screen for each step of a slider would be slow
             self.chips = chips
             self.refresh(layout=True)
 
     def line(self, width: int) -> Line:
-        return self.chips
+        if not isinstance(self.screen.focused, Input):
+            return self.chips
+        return tuple(
+            Span(f"{self.leave} {span.text}", span.look) if span.look == "accent" else span
+            for span in self.chips
+        )
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         parent = self.parent
         room = parent.content_region.right - self.region.x if isinstance(parent, Widget) else width
-        return self.draw(fit_line(self.chips if width <= room else self.without_keys, width), width)
+        line = self.line(width) if width <= room else self.without_keys
+        return self.draw(fit_line(line, width), width)
 
 
 class DateChip(ChipLine):
@@ -443,7 +461,7 @@ class DateChip(ChipLine):
             words = (Span(" only " if is_filter else " prefers "), Span(dates.words, "strong"))
             switch, remove = _key(only, "prefer" if is_filter else "only"), _key(off, "remove")
             keys = (*switch, *remove) if is_filter else (*remove, *switch)
-        self.show_chips((*words, *keys), words)
+        self.show_chips((*words, *keys), words, keymap)
 
 
 def _key(key: str, label: str) -> Line:
@@ -465,7 +483,7 @@ class FilterChip(ChipLine):
             settings = (Span("  · " if filters else " "), Span(safe_line(words), "strong"))
             undo = _key(keymap.key_of("undo"), "undo")
         chips = [span for text in filters for span in _chip(text)]
-        self.show_chips((*chips, *remove, *settings, *undo), (*chips, *settings))
+        self.show_chips((*chips, *remove, *settings, *undo), (*chips, *settings), keymap)
 
     def on_click(self, event: events.Click) -> None:
         number = part_at(enumerate(map(_chip, self.filters)), event.x)

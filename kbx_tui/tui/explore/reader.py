@@ -160,11 +160,12 @@ class Reader:
     def reload(self, paths: frozenset[str]) -> None:
         """Read the open document or card again if it may have changed, unless one is requested."""
         self._kept = LruCache(KEPT)
-        path, card = self._pane.path, self._screen.query_one(EntityCard).card
+        path, pane = self._pane.path, self._screen.query_one(EntityCard)
+        card = pane.card
         is_idle = not self._requests.is_running
         match self._panes.read:
             case "card" if card is not None and is_idle:
-                self._requests.start(self._read_card(card.id))
+                self._requests.start(self._read_card(card.id, pane.as_of))
             case "document" if path in paths and is_idle:
                 self._requests.start(self._read_document(path))
             case None if path in paths:
@@ -187,17 +188,26 @@ class Reader:
         preview = self._pane.laid_out.preview
         self._show(await self._client.run(lambda engine: lay_out(preview, self._width)))
 
-    async def _read_card(self, entity_id: str) -> None:
+    def show_past(self) -> None:
+        """Show a card as of the day of the document under the cursor, or all of it again."""
+        pane = self._screen.query_one(EntityCard)
+        if pane.card is not None and (pane.as_of or pane.current_date):
+            as_of = "" if pane.as_of else pane.current_date
+            self._requests.start(self._read_card(pane.card.id, as_of))
+        else:
+            self._screen.show_notice("select a dated document, to see what was known on that day")
+
+    async def _read_card(self, entity_id: str, as_of: str = "") -> None:
         def read(engine: KnowledgeBase) -> tuple[Card, bool]:
             from kbx_tui.tui.explore.presenting import present_card
 
-            card = engine.entities.card(entity_id)
+            card = engine.entities.card(entity_id, as_of=as_of)
             texts = filter(None, (card.role, card.team))
             is_redacted = any(engine.documents.is_redacted(card.path, text) for text in texts)
             return present_card(card), is_redacted
 
         (card, is_redacted), pane = await self._client.run(read), self._screen.query_one(EntityCard)
-        pane.show(card, is_redacted=is_redacted)
+        pane.show(card, as_of, is_redacted=is_redacted)
         self._arrive(("card", card.id), pane)
 
     async def _follow(self, target: str, source: str) -> None:

@@ -384,18 +384,18 @@ def result_line(
     off = f" ! {badge}" if badge else ""
     signs = cell_len(moved) + cell_len(exact) + cell_len(off)
     room = width - INDENT - bar - 1 - graded - signs
-    date = 0 if width < WITH_DATE or room < LEAST_TITLE + 12 else 10
-    room = max(room - (date + 2 if date else 0), 0)
+    date = 0 if width < WITH_DATE or room < LEAST_TITLE + 13 else 10
+    room = max(room - (date + 3 if date else 0), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
-        *score_spans(result, bar, is_dim=look == "dim"),
+        *score_spans(result, bar, is_dim=look == "dim", is_current=sign == "›"),
         Span(grade, "grade" if grade.strip() else "text"),
         Span(" " * (graded - len(grade))),
         *title_spans(result.title, shared, room, look),
         Span(exact, "dim"),
         Span(off, "accent"),
         Span(moved, "accent"),
-        Span("  " + fit(result.date[:date], date) if date else "", "dim"),
+        Span(f"  {fit(result.date[:date], date)} " if date else "", "dim"),
     )
     return tuple(span for span in line if span.text)
 
@@ -404,13 +404,15 @@ def bar_cells(width: int) -> int:
     return 8 if width >= 54 else 6
 
 
-def score_spans(result: ResultRow, bar: int, *, is_dim: bool = False) -> Line:
+def score_spans(
+    result: ResultRow, bar: int, *, is_dim: bool = False, is_current: bool = True
+) -> Line:
     """Return a score and its parts as a bar that fills `bar` cells at score 1."""
     parts = (result.document_part, result.entity_part, result.reranker_part)
     document, entity, reranker = (1.0, 0.0, 0.0) if result.known_item else parts
     bars = stacked_bar(document, entity, bar, reranker=reranker)
     line = (
-        Span(f"{format_score(result.score):>4} "),
+        Span(f"{format_score(result.score):>4} ", "text" if is_current else "dim"),
         *map(Span, bars, BAR_LOOKS),
         Span(" " * (bar - sum(map(len, bars)) + 1)),
     )

@@ -91,13 +91,11 @@ class Explore(JudgingScreen):
         yield FacetStrip()
         yield Panes(self.session, self.app_state)
         yield PathChoices()
-        knobs = Knobs()
-        knobs.visible = self.model.settings is not None  # until then their values are not known
-        yield knobs
+        yield Knobs()
         yield MeasureLine()
 
     def on_screen_resume(self) -> None:
-        self.query_one(Knobs).show(self.model.state)  # other modes move the same knobs
+        self._show_knobs()  # other modes move the same knobs
         self.on_measure_changed()
 
     @property
@@ -149,9 +147,9 @@ class Explore(JudgingScreen):
     # Results of the search.
 
     def show_state(self) -> None:
-        state, knobs = self.model.state, self.query_one(Knobs)
-        knobs.visible = self.model.settings is not None
-        knobs.show(state)
+        state = self.model.state
+        self._show_knobs()
+        self.show_keys()
         query, path = self.query_line, self.query_one(PathLine)
         if query.value.strip() != state.query and not query.has_focus:
             query.show_query(state.query)
@@ -239,6 +237,8 @@ class Explore(JudgingScreen):
     def change_knob(self, event: NumberSlider.Changed) -> None:
         slider, before = event.slider, self.view
         self.note_measured()
+        knobs = self.query_one(Knobs)
+        knobs.display = knobs.is_moved = True
         self.model.update(**{slider.label: event.value})
         self.show_keys()
         if before is not None and self.view is not None and self.view is not before:
@@ -251,7 +251,10 @@ class Explore(JudgingScreen):
     def first_keys(self) -> Collection[str]:
         state, defaults = self.model.state, self.model.defaults
         moved = (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
-        return ("settings.save",) if moved else ()
+        return ("settings.save", "undo") if moved else ()
+
+    def _show_knobs(self) -> None:
+        self.query_one(Knobs).show(self.model.state, is_moved=bool(self.first_keys()))
 
     def note_measured(self) -> None:
         self.app_state.note_measured()
@@ -384,6 +387,9 @@ class Explore(JudgingScreen):
         if (entity := self.query_one(EntityList).current) is not None:
             self.note_measured()
             self.model.mute(entity.id)
+
+    def action_card_as_of(self) -> None:
+        self.reader.show_past()
 
     def action_pin_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:

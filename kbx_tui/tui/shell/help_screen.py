@@ -1,4 +1,4 @@
-"""Shows the keys that work where the focus is, then all others."""
+"""Shows the keys that work where the focus is; its filter finds those of other places, too."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ KEY_WIDTH = 12
 Row = tuple[str, Look, str]
 """A key or sign, its look, and what it means."""
 
-SIGNS: tuple[Row, ...] = (
+RESULT_SIGNS: tuple[Row, ...] = (
     ("━━", "document", "what the document's own text adds to its score"),
     ("──", "entity", "what its link to the entities in the query adds"),
     ("●", "entity", "an entity that counts"),
     ("○", "dim", "an entity below the threshold"),
     ("✕", "dim", "an entity that you muted"),
+    ("▲2", "accent", "rose by two ranks since the list last settled"),
+    ("▼1", "accent", "fell by one rank"),
+)
+DRAFT_SIGNS: tuple[Row, ...] = (
     ("+", "entity", "a draft that is new"),
     ("≈", "document", "a draft close to a known fact"),
     ("=", "dim", "a draft that is already known"),
     ("!", "bad", "a draft that contradicts a known fact"),
     ('"', "dim", "a draft that repeats an earlier one"),
-    ("▲2", "accent", "rose by two ranks since the list last settled"),
-    ("▼1", "accent", "fell by one rank"),
 )
 
 FILTERS = 'type:meeting  tag:ops  from:2026-03  in:notes  @name  -word  "exact words"'
@@ -58,7 +60,9 @@ class Help(ModalScreen[None]):
             scopes = screen.SCOPES
         if keymap.reason:
             self.meanings = (("5 6 7 8 9", keymap.reason), *self.meanings)
-        self.filter = OrderedInput(f"{keymap.key_of('overlay.filter')} shows only what has a word")
+        self.filter = OrderedInput(
+            f"{keymap.key_of('overlay.filter')} finds a key, here or elsewhere, by a word"
+        )
         self.text = HelpText(lambda width: self._lines(scopes, keymap, width))
 
     def compose(self) -> ComposeResult:
@@ -127,14 +131,15 @@ def meaning_lines(meanings: Sequence[tuple[str, str]], width: int) -> list[Line]
 
 
 def everyday_first(scopes: Sequence[Scope]) -> list[Scope]:
-    """Return scopes with what opens by a menu, and judging, after the others."""
-    return sorted(scopes, key=lambda scope: (scope in JUDGING, scope in MENU_OF))
+    """Return scopes with those of moving, all modes, judging and menus after the others."""
+    late = ("list", "text", "jump", "app", *JUDGING)
+    return sorted(scopes, key=lambda s: (s in MENU_OF, late.index(s) if s in late else -1))
 
 
 def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str = "") -> list[Line]:
-    """Return all commands, those of `scopes` first: keys on the left, help on the right.
+    """Return the commands of `scopes`: keys on the left, help on the right.
 
-    With `wanted`, only rows that have this text, in the id of the command at least.
+    With `wanted`, the rows of all commands that have this text, in the id of the command at least.
     """
 
     def section(title: str, rows: Mapping[Row, str]) -> list[Line]:
@@ -153,11 +158,14 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str 
         return section(SCOPE_TITLES[scope], rows)
 
     scopes = everyday_first(scopes)
-    others = [scope for scope in SCOPE_TITLES if scope not in {"overlay", *scopes}]
+    others = [scope for scope in SCOPE_TITLES if wanted and scope not in {"overlay", *scopes}]
     lines = [line for scope in scopes for line in of(scope)]
     if {"query", "results"} & {*scopes}:
         lines += section("Filters in a query", {("", "text", FILTERS): ""})
-    lines += section("Signs", dict.fromkeys(SIGNS, ""))
+    if wanted or {"query", "screen"} & {*scopes}:
+        lines += section("Signs", dict.fromkeys(RESULT_SIGNS, ""))
+    if wanted or {"draft_line", "review"} & {*scopes}:
+        lines += section("Signs of drafts", dict.fromkeys(DRAFT_SIGNS, ""))
     if elsewhere := [line for scope in others for line in of(scope)]:
         lines += [BLANK, (Span(" Elsewhere", "accent"),), *elsewhere]
     return lines or [BLANK, (Span(f" no key or sign has “{wanted}”", "dim"),)]

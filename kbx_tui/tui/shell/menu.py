@@ -1,5 +1,5 @@
-"""A menu of commands above the bottom line: a key or a click runs one of them. Loaded when first
-used."""
+"""What one key opens above a screen: a menu of commands, which a key or a click runs; and jump
+mode, where a letter on every pane and field leads there. Loaded when first used."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from textual.geometry import Size
 from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Label
 
 from kbx_tui.tui.commands.command_table import Command
 from kbx_tui.tui.commands.keymap import command_by_id, display_key
@@ -125,3 +126,41 @@ class MenuEntries(LineDrawing, Widget):
 def _cell(command: Command) -> Line:
     key = display_key(command.keys)
     return (Span(f" {key}", "accent"), Span(f" {command.label} ", "dim"))
+
+
+LETTERS = "asdfghjklqwertzuiopyxcvbnm"
+
+
+class Jump(ModalScreen[Widget | None], Overlay[Widget | None]):
+    """Dismissed with the widget of the letter that was pressed; None for esc."""
+
+    # With priority, so that keys typed at once act in order.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(letter, f"go({letter!r})", show=False, priority=True) for letter in LETTERS),
+        Binding("escape", "go('')", show=False, priority=True),
+    ]
+
+    def __init__(self, below: Screen[None]) -> None:
+        super().__init__()
+        self.size_of_labels = below.app.size
+        # In the order of the screen, not of regions as in the focus chain: a pane that was just
+        # shown has none yet, so the letters of others would change when it gets its own.
+        chain = set(below.focus_chain)
+        panes = filter(chain.__contains__, below.query("*"))
+        self.targets = dict(zip(LETTERS, panes, strict=False))
+
+    def compose(self) -> ComposeResult:
+        for letter, pane in self.targets.items():
+            label = Label(f" {letter} ")
+            label.styles.offset = pane.region.offset
+            yield label
+
+    def action_go(self, letter: str) -> None:
+        self.dismiss(self.targets.get(letter))
+
+    def on_click(self) -> None:
+        self.dismiss(None)
+
+    def on_resize(self) -> None:
+        if self.app.size != self.size_of_labels:
+            self.dismiss(None)

@@ -166,7 +166,7 @@ class VisitorApp(KbxApp):
         return f"copied {name} to the clipboard of the browser: {text}"
 
     async def save_page(self, query: str, page: str) -> str:
-        from kbx_tui.sharing.page_file import words_for_name
+        from kbx_tui.sharing.shared_search import words_for_name
 
         name = f"kbx-results-{words_for_name(query)}.html"
         self.deliver_text(io.StringIO(page), save_filename=name, mime_type="text/html")

@@ -15,7 +15,7 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 ALWAYS_SHOWN = ("keys", "quit")
-MOST = 7
+MOST = 6
 """More commands than these are not read; the rest is in menus, the help and the palette."""
 
 
@@ -62,7 +62,7 @@ def key_line(
 def fitting_commands(
     commands: Iterable[Command], keymap: Keymap, width: int, first: Collection[str] = ()
 ) -> list[Command]:
-    """Return the commands that fit in `width` cells, at most 7, always with `ALWAYS_SHOWN`.
+    """Return the commands that fit in `width` cells, at most `MOST`, always with `ALWAYS_SHOWN`.
 
     Those of `first` precede the others in the choice, but not in the bar.
     """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -23,6 +25,15 @@ from kbx_tui.tui.drawing.lines import (
 )
 
 EmptyState = Callable[[int], list[Line]]
+
+
+class WholeCells(ScrollBarRender):
+    """Draws a thumb of whole cells: in a pane of two rows, parts of one look broken."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+
+
+ScrollBar.renderer = WholeCells
 
 
 def blank(width: int) -> list[Line]:

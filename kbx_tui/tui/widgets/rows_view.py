@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.cell_text import shorten, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit_to_height, looks, paragraph
 from kbx_tui.tui.widgets.lines_view import LinesView
 
@@ -213,15 +213,30 @@ class BoxList(RowsView[RowT], can_focus=False):
     def lines_above(self, width: int) -> list[Line]:
         return []
 
-    def lines_below(self, width: int) -> list[Line]:
-        return []
+    def detail(self) -> str:
+        """Return what the row under the cursor says in addition, below its line."""
+        return ""
 
     def cursor_moved(self) -> None:
         self.rebuild_lines()
+        self.show_cursor()
+
+    def row_heights(self) -> list[int]:
+        heights = super().row_heights()
+        if self.rows:
+            heights[self.cursor] += len(self._detail_lines(self.line_width))
+        return heights
+
+    def line_at(self, y: int, width: int) -> Line:
+        part = self.slot_at(y)[1]
+        return self._detail_lines(width)[part - 1] if part else super().line_at(y, width)
+
+    def _detail_lines(self, width: int) -> list[Line]:
+        lines = wrap(self.detail(), max(width - 6, 8)) if self.detail() else []
+        return [(Span(f"     {line}", "dim"),) for line in lines]
 
     def slots(self) -> Sequence[Slot | Line]:
-        width = self.line_width
-        return [*self.lines_above(width), *self.row_slots(), *self.lines_below(width)]
+        return [*self.lines_above(self.line_width), *self.row_slots()]
 
 
 LINES_PER_CHOICE = 3

@@ -119,3 +119,16 @@ def test_titles_follow_when_most_notes_open_with_headings_of_their_own(tmp_path:
         kb.refresh()
         assert kb.documents.titles() == {"Moss.md": "Kinds of moss", "Fern.md": "Kinds of fern"}
         assert kb.documents.read("Moss.md").title == "Kinds of moss"
+
+
+def test_days_become_versions_once_a_file_beside_them_can_be_no_day(tmp_path: Path) -> None:
+    base = index_vault(tmp_path, {"pump/2024.12.10.md": "Valve.\n"}, fast=True)
+    with KnowledgeBase(base) as kb:
+        assert [each.date for each in kb.search("valve").results] == ["2024-12-10"]
+        (base / "pump/2024.12.0.md").write_text("---\nredacted: true\n---\nHull.\n")
+        kb.index(fast=True)
+        assert [each.date for each in kb.search("valve").results] == ["2024-12-10"]
+        (base / "pump/2024.12.0.md").write_text("Hull.\n")
+        kb.index(fast=True)
+        assert [each.date for each in kb.search("valve").results] == [""]
+        assert kb.index(fast=True).changed == 0

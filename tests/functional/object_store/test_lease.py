@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from kbx_tui.errors import IndexLocked, StoreFault
+from kbx_tui.object_store import publish
 from kbx_tui.object_store.object_client import ObjectClient, Tag
 from kbx_tui.object_store.publish import LEASE_SECONDS, SKEW_SECONDS, WriterLease, acquire
 from kbx_tui.object_store.published_version import HEAD, decode_head
@@ -72,6 +73,18 @@ def test_lease_of_a_process_that_died_here_is_free(store_uri: str) -> None:
     lease.publish(lease=replace(lease.head.lease, pid=ended.pid))
     assert acquired_at(store_uri, 1).head.revision > lease.head.revision
     ended.wait()
+
+
+def test_where_signal_0_is_ctrl_c_no_process_is_asked_whether_it_runs(
+    store_uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = acquired_at(store_uri, 0)
+    assert lease.head.lease is not None
+    lease.publish(lease=replace(lease.head.lease, pid=2**22 + 1))
+    monkeypatch.setattr(publish, "HAS_UNIX", False)
+    monkeypatch.setattr(os, "kill", None)
+    with pytest.raises(IndexLocked):
+        acquired_at(store_uri, 1)
 
 
 def test_lease_of_another_container_with_this_host_name_is_not_free(store_uri: str) -> None:

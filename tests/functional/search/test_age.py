@@ -52,8 +52,8 @@ def test_setting_turns_it_on_and_why_shows_the_factor(tmp_path: Path) -> None:
     with KnowledgeBase(base) as kb:
         answer = kb.search("oiled winch ferry", today=TODAY, explain=True)
     reasons = {Path(one.path).stem: (one.explain or {})["lowered_reason"] for one in answer.results}
-    assert reasons["old"] == "of 2016-06-01: × .90"
-    assert reasons["undated"] == "undated: × .95"
+    assert reasons["old"] == "age (dated 2016-06-01): × .90"
+    assert reasons["undated"] == "age (undated): × .95"
 
 
 @pytest.mark.parametrize("half_life", [-1.0, float("nan"), float("inf")])

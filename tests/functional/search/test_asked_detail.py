@@ -22,6 +22,7 @@ PAGES = {
         "---\nteam: Cellar\nreports_to: Tor Lindqvist\n---\n# Uma Rao\n\nUma keeps the casks.\n"
     ),
     "memory/teams/cellar.md": "---\nlead: '[[uma-rao|Uma Rao]]'\n---\n# Cellar\n\nCasks, pumps.\n",
+    "memory/teams/tasting.md": "---\ntype: team\n---\n# Tasting Board\n\nUma and two guests.\n",
     "memory/projects/harvest.md": (
         "---\nowner: Ines Moreau\nstarted: 2026-01-02\ndue: 2026-09-01\n---\n"
         "# Harvest\n\nPicking hops with everybody.\n"
@@ -78,6 +79,7 @@ def test_the_page_that_states_it_is_first_and_shows_it(
         ("who leads Cellar", {"Uma Rao"}),
         ("members of the Cellar", {"Tor Lindqvist", "Uma Rao"}),
         ("people in the Cellar team", {"Tor Lindqvist", "Uma Rao"}),
+        ("members of the Tasting Board", {"Tasting Board"}),
     ],
 )
 def test_people_are_found_by_what_properties_name(

@@ -195,6 +195,28 @@ def test_a_type_or_folder_is_listed_for_a_time_in_which_no_document_says_it(tmp_
     assert newest[2].results[0].score < 1.0
 
 
+def test_the_newest_of_a_series_are_those_with_its_title(tmp_path: Path) -> None:
+    pages = {
+        "2026-01-12 Lab meeting.md": "Lab meeting: the lab is cold, says this lab meeting.\n",
+        "notes/2026-02-03.md": "# Lab meeting, 3 February 2026\n\nCake.\n",
+        "2026-03-05 Board meeting.md": "No lab.\n",
+        "2026-02-20 Rules.md": "What a lab meeting is for.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, pages)) as kb:
+        last, latest, one, dated = (
+            [result.date for result in search(kb, query).results]
+            for query in (
+                "last lab meeting",
+                "latest lab meeting",
+                "last board meeting",
+                "lab meeting february",
+            )
+        )
+    assert last == latest == ["2026-02-03", "2026-01-12"]
+    assert one[0] == "2026-03-05"
+    assert dated[0] == "2026-02-03"
+
+
 def test_a_page_about_a_month_or_year_is_of_any_time_in_it(tmp_path: Path) -> None:
     files = {
         "updates/2025-06-board.md": "## Second week\n\nThe roof is done.\n",

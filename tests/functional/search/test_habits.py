@@ -1,4 +1,4 @@
-"""Twenty bases in the habits of real ones: right answers, no false report of a link, entities.
+"""Bases in the habits of real ones: right answers, no false report of a link, entities.
 
 `habits/*.txt` has a page a line, `path | text` with `¶` for the end of a line; then questions,
 `? question | right pages`; then entities by kind, `! kind: names`. The questions were written

@@ -48,8 +48,8 @@ SLIPS = {
 }
 NO_LINKS = {
     "template.md": "[[{{title}}]] [[<% tp.file.title %>]] [a]({{ site.url }}/x)\n"
-    "[b]({% link y %})\n",
-    "comment.md": "%% [[Later]]\n\n[[Never]] %%\n<!-- [[Hidden]] -->\n",
+    "[b]({% link y %}) ${[c](d.md)} [e](${f}/g.md) [h][i]\n\n[i]: {{ site.url }}/j.md\n",
+    "comment.md": "%% [[Later]]\n\n[[Never]] %%\n<!-- [[Hidden]] -->\n{/* [[Left]] */}\n",
     "mathematics.md": "$$\n[[1,2],[3,4]]\n$$\n\n$f[a](b)$ and $M=[[a]]_0$ cost $5.\n"
     "\\(A=[[b]]\\) \\begin{pmatrix}[[1]](2)\\end{pmatrix}\n\\[\n[[c]]\n\\]\n",
     "escaped.md": "\\[d](e.md) [d\\](e.md) [f](${url}) [[https://port.example/a]]\n<pre>\n[[g]]\n</pre>\n",

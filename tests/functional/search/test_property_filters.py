@@ -125,6 +125,8 @@ def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase)
     for typed in ("stauts:active", '-stauts:"in progress"', 'stauts:"in', "stauts>2"):
         note = f"{typed} is not a filter: no page has that property; did you mean status?"
         assert note in kb.search(f"ferry {typed} at noon").meta.notes
+    note = "budget<2026-12 is not a filter: no page has that property"
+    assert note in kb.search("ferry budget<2026-12").meta.notes
     assert not [each for each in kb.search("error:timeout http://x").meta.notes if "filter" in each]
 
 
@@ -133,6 +135,8 @@ def test_misspelt_property_is_named_and_searched_for_as_words(kb: KnowledgeBase)
     [
         ("x status:", ("In Progress", "active", "done"), False),
         ("x -status:do", ("done",), False),
+        ('x status:"in', ("in Progress",), False),
+        ("x status:ACT", ("ACTive",), False),
         ("topics:anchor", (), True),
         ("x error:tim", (), True),
     ],

@@ -350,7 +350,7 @@ def test_topic_that_few_or_no_documents_mention_is_noted(demo_kb_path: Path) -> 
         response = kb.search("Castellane complaints")
         evidence = kb.retrieve("Castellane complaints")
         order = [evidence.paths[row] for row in kb.rank(evidence).best(10)]
-    note = "only 2 documents say something about “complaints”; the others are linked to Ruth"
+    note = "only 2 documents match “complaints”; the others are linked to Ruth"
     assert any(note in said for said in response.meta.notes)
     assert [result.score > 0.0 for result in response.results] == [True] * 2 + [False] * 8
     assert response.results[2].path == "memory/people/ruth-castellane.md"
@@ -445,6 +445,8 @@ def test_a_misspelt_word_is_corrected_unless_it_is_to_be_searched_for_as_typed(
     assert not demo.search('"linkspann"').results
     assert demo.search("GW217").results == demo.search("gw-217").results
     assert not demo.search("GW217", as_typed=True).results
+    notes = demo.search("Checkout").meta.notes
+    assert not [note for note in notes if "checksum" in note]  # two other letters: another word
 
 
 def test_search_itself_completes_nothing(demo: KnowledgeBase) -> None:

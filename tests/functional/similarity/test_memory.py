@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kbx_tui import Ambiguous, ConfigError, KnowledgeBase, NotFound, OutOfRange
+from kbx_tui.embedding.cross_encoder import PairModel
 from kbx_tui.embedding.local import LocalEmbedder
-from kbx_tui.embedding.pair_model import PairModel
 from kbx_tui.index.store import Store
 from kbx_tui.similarity.judging import Probabilities
 from tests.command_line import CommandLine

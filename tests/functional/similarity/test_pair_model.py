@@ -7,7 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbx_tui.embedding.pair_model import LABELS, MAX_TOKENS, MODEL, PairModel, bundled_pair_model
+from kbx_tui.embedding.cross_encoder import (
+    LABELS,
+    PAIR_MODEL,
+    TOKENS_OF_TEXT,
+    PairModel,
+    bundled_pair_model,
+)
 from kbx_tui.errors import EmbeddingError
 
 
@@ -46,7 +52,7 @@ def test_a_pair_of_any_texts_has_the_same_result_alone_and_among_others(model: P
     np.testing.assert_allclose(together.sum(axis=1), 1, atol=1e-5)
     assert model.probabilities([]).shape == (0, len(LABELS))
 
-    long = "tea " * (MAX_TOKENS + 1)
+    long = "tea " * (TOKENS_OF_TEXT + 1)
     read, longer = model.probabilities([("tea", long), ("tea", long * 50)])
     np.testing.assert_allclose(read, longer, atol=1e-5)
 
@@ -54,7 +60,7 @@ def test_a_pair_of_any_texts_has_the_same_result_alone_and_among_others(model: P
     assert np.isfinite(model.probabilities([(text, "tea") for text in odd])).all()
 
 
-@pytest.mark.parametrize("content", [None, b"", b"not a model", MODEL.read_bytes()[:100_000]])
+@pytest.mark.parametrize("content", [None, b"", b"not a model", PAIR_MODEL.read_bytes()[:100_000]])
 def test_a_missing_or_damaged_model_is_one_sentence(tmp_path: Path, content: bytes | None) -> None:
     file = tmp_path / "model.onnx"
     if content is not None:
@@ -68,12 +74,12 @@ def test_a_missing_or_damaged_model_is_one_sentence(tmp_path: Path, content: byt
 
 
 def test_a_model_with_other_inputs_cannot_run() -> None:
-    other = PairModel(MODEL.parents[1] / "bundled" / "model.onnx")
+    other = PairModel(PAIR_MODEL.parents[1] / "bundled" / "model.onnx")
     with pytest.raises(EmbeddingError, match="cannot run"):
         other.probabilities([("a", "b")])
 
 
 def test_the_model_ships_with_its_licences_and_stays_small() -> None:
-    assert "Apache License" in (MODEL.parent / "LICENSE").read_text(encoding="utf-8")
-    assert "Princeton University" in (MODEL.parent / "NOTICE").read_text(encoding="utf-8")
-    assert MODEL.stat().st_size <= 25_000_000
+    assert "Apache License" in (PAIR_MODEL.parent / "LICENSE").read_text(encoding="utf-8")
+    assert "Princeton University" in (PAIR_MODEL.parent / "NOTICE").read_text(encoding="utf-8")
+    assert PAIR_MODEL.stat().st_size <= 25_000_000

@@ -13,8 +13,9 @@ from kbx_tui.tui.dedup.panes import WORKED_OUT, DiffPane, DraftLine, DraftList, 
 from kbx_tui.tui.dedup.rows import known_rows
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.shell.confirm import ConfirmText
 from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.shell.overlay import ConfirmText
+from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Size, running, starting
 from tests.functional.tui.reviewing_drafts import ALICE, GANGWAY, Review, paste_seven, reviewing
@@ -395,6 +396,16 @@ async def test_tab_reaches_every_pane(demo_copy: Path, size: Size) -> None:
             await review.until(lambda: review.screen.focused and review.screen.focused.region.area)
 
 
+async def test_a_narrow_terminal_has_room_for_what_would_be_written(demo_copy: Path) -> None:
+    async with reviewing(demo_copy, NARROW) as review:
+        assert not review.screen.query_one(NumberSlider).display  # there is nothing to compare
+        await paste_seven(review)
+        review.screen.set_focus(review.screen.query_one(DraftList))
+        await review.until(lambda: review.screen.query_one(DiffPane).visible_height >= 4)
+        assert review.screen.query_one(NumberSlider).display
+        assert "takes it" not in review.driver.text_of(DraftLine)  # up is a key of the list there
+
+
 async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:
     files = {path: path.read_bytes() for path in (demo_copy / "memory").rglob("*.md")}
     async with reviewing(demo_copy) as review:
@@ -448,6 +459,7 @@ async def test_unrelated_fact_and_unknown_person_are_handled_with_care(demo_copy
     async with reviewing(demo_copy) as review:
         status = review.screen.query_one(StatusLine)
         await review.paste("# Alice Chen\nSpeaks Catalan with her grandmother\n")
+        await review.driver.until_shown(KnownList, "Other text of pages is not compared")
         await review.press("u")
         await review.until(lambda: "nothing known" in status.notice)
         assert not review.rows[0].is_decided

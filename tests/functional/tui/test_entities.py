@@ -153,6 +153,34 @@ async def test_one_key_shows_facts_and_documents_by_date(size: tuple[int, int]) 
         assert "Meeting 29" in cursor_row(app)  # where it was
 
 
+async def test_a_card_shows_what_was_known_on_the_day_of_a_document(tmp_path: Path) -> None:
+    ada = """# Ada Stone
+
+## Recent Facts
+- [2026-03-01] Sails the north route
+- [2026-01-05] ~~Sails the south route~~ (superseded: 2026-03-01)
+"""
+    meeting = "---\nattendees: [Ada Stone]\n---\n# {}\n\nRope.\n"
+    files = {
+        "memory/people/ada-stone.md": ada,
+        "memory/meetings/2026/02/20/routes.md": meeting.format("Routes"),
+        "memory/meetings/2026/04/01/spring.md": meeting.format("Spring"),
+    }
+    async with running(index_vault(tmp_path, files), WIDE, asked="ada stone") as driver:
+        await driver.press("down", "e", "enter")
+        await driver.until_focused(EntityCard)
+        await driver.press("A")
+        await driver.until_shown(StatusLine, "select a dated document")
+        await driver.press("down", "down", "A")
+        await driver.until(lambda: "Entity · as of 2026-02-20" in driver.screen_text())
+        shown = driver.text_of(EntityCard)
+        assert "south route" in shown
+        assert not any(word in shown for word in ("superseded", "north route", "Spring"))
+        await driver.press("A")
+        await driver.until_shown(EntityCard, "Spring", "north route", "superseded")
+        assert "as of" not in driver.screen_text()
+
+
 async def test_enter_never_opens_a_row_that_is_not_visible() -> None:
     async with showing(CARD, (50, 16)) as (app, pilot):
         app.card.scroll_to_line(20)

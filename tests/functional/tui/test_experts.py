@@ -18,6 +18,7 @@ from kbx_tui.tui.experts.screen import (
 )
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.reading.preview_pane import PreviewPane
+from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
@@ -115,7 +116,7 @@ async def test_back_from_a_page_returns_to_the_claim_it_was_opened_from(demo: Pa
 
 async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
-        await driver.until_shown(ExpertList, "K shows all kinds")
+        await driver.until_shown(KeyBar, "K kind")
         shown = [row for row in expert_list(driver).rows if isinstance(row, ExpertRow)]
         assert {row.expert.type for row in shown} == {"person"}
         await driver.press("K")

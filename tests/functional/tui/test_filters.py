@@ -196,7 +196,7 @@ async def test_filters_are_completed_shown_as_chips_and_removed(demo_kb_path: Pa
         await driver.press("backspace", "z")
         await driver.until(lambda: driver.view.query == "rollback type:meeting")
         line.focus()
-        line.show_query("rollback -status:ac")
+        line.show_query("rollback -status:acc")
         await driver.until(lambda: line.completion == "rollback -status:accepted")
         line.show_query("status:active migration")
         await driver.press("down")
@@ -301,7 +301,7 @@ async def test_chip_shows_the_time_that_was_read_and_T_filters_by_it(demo: Path)
     async with running(demo, WIDE, asked="platform sync") as driver:
         assert not chip(driver).display
         await driver.ask(DATED)
-        await driver.until_shown(DateChip, "prefers March 2026", "t remove", "T only")
+        await driver.until_shown(DateChip, "prefers March 2026", "esc v t remove", "esc v T only")
         await driver.press("down", "tab")
         await driver.until_shown(WhyPane, "date", "of that time")
         await driver.press("escape", "T")

@@ -413,6 +413,18 @@ async def test_the_empty_screen_shows_what_the_base_is_about_in_few_words(demo: 
         assert not driver.explore.query_one(Knobs).alpha.has_effect
 
 
+async def test_sliders_are_shown_from_the_first_answer_or_move_on(demo: Path) -> None:
+    async with running(demo, NARROW) as driver:
+        knobs = driver.explore.query_one(Knobs)
+        assert not knobs.display
+        await driver.press("escape", "right_square_bracket")
+        await driver.until_shown(Knobs, ".55")
+        await driver.press("z")
+        await driver.until(lambda: not knobs.display)
+        await driver.ask("ferry")
+        await driver.until(lambda: knobs.display)
+
+
 @pytest.mark.parametrize(("measures", "shown"), [("always", True), ("never", False)])
 async def test_settings_decide_for_good_whether_measures_are_shown(
     demo_copy: Path, measures: str, *, shown: bool

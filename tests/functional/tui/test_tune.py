@@ -17,8 +17,8 @@ from kbx_tui.search.request import Preset
 from kbx_tui.tui.explore.inputs import Knobs, QueryLine
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.judging.live_measure import EvidenceKeeper
-from kbx_tui.tui.shell.confirm import Confirm, ConfirmText
 from kbx_tui.tui.shell.help_screen import HelpText
+from kbx_tui.tui.shell.overlay import Confirm, ConfirmText
 from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList, ThresholdPane
 from kbx_tui.tui.tune.screen import Tune

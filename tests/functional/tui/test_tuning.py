@@ -73,10 +73,14 @@ async def test_a_slider_has_fine_steps_and_ends(demo: Path) -> None:
         await driver.press("right", "l", "shift+right", "L")
         await driver.until(lambda: driver.alpha == 0.62)
         await driver.until_shown(KeyBar, "S save settings")
+        await driver.until_shown(KeyBar, "z undo")
         await driver.press("home")
         await driver.until(lambda: driver.alpha == 0.0)
         await driver.press("left", "end", "h", "shift+left", "H")
         await driver.until(lambda: driver.alpha == 0.93)
+        await driver.press("z")
+        await driver.until(lambda: driver.alpha == 0.5)
+        assert "save" not in driver.text_of(KeyBar)  # the settings are those of kbx.toml again
 
 
 async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:

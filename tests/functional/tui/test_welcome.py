@@ -282,7 +282,7 @@ async def test_a_refused_base_stays_closed_and_the_reason_is_shown(
         await until_asked(driver)
         await driver.press(key)
         await until_back(driver)
-        assert not driver.explore.query_one(Knobs).visible  # kbx.toml is not read: what they say
+        assert not driver.explore.query_one(Knobs).display  # kbx.toml is not read: what they say
         await driver.until_shown(StatusLine, "is not trusted with [index] uri")
         await driver.write("alice")  # another attempt to open it
         await driver.until_shown(StatusLine, "is not trusted with [index] uri")

@@ -89,6 +89,13 @@ async def test_every_change_brings_the_document_into_the_first_ten_and_z_takes_i
             await driver.until(lambda: not driver.explore.query_one(FilterChip).display)
 
 
+async def test_a_small_terminal_shows_below_a_change_what_it_does(demo: Path) -> None:
+    async with running(demo, TINY) as driver:
+        await ask_query(driver, QUERY)
+        await ask(driver, "quarterly planning")
+        await driver.until_shown(AnswerList, "It becomes number")
+
+
 async def test_a_document_among_the_results_is_gone_to(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await ask_query(driver, QUERY)

@@ -168,9 +168,9 @@ class WatchedEntities(Entities):
         super().__init__(session)
         self._watched = watched
 
-    def card(self, entity_id: str) -> EntityCard:
+    def card(self, entity_id: str, *, as_of: str = "") -> EntityCard:
         self._watched.record("entity")
-        return super().card(entity_id)
+        return super().card(entity_id, as_of=as_of)
 
 
 class WatchedDrafts(Drafts):

@@ -111,6 +111,21 @@ def test_an_unclear_correction_is_refused_in_a_sentence(
     assert contents(base) == before
 
 
+def test_the_sentence_about_a_page_with_the_wrong_name_leads_to_the_end(
+    base: Path, kbx: CommandLine
+) -> None:
+    correct = ("--kb", base, "person", "correct", "Karin Wiel", "Corinne Wiele", "--yes")
+    refused = kbx(*correct)
+    assert "`kbx person create`, then `kbx person merge`" in refused.err
+    assert kbx("--kb", base, "person", "create", "Corinne Wiele").code == 0
+    assert kbx("--kb", base, "person", "merge", "Corinne Wiele", "Karin Wiel", "--yes").code == 0
+    (base / "notes/late.md").write_text("# Late\n\nKarin Wiel was late.\n")
+    assert kbx(*correct).code == 0
+    after = contents(base)
+    assert b"Corinne Wiele was late" in after["notes/late.md"]
+    assert "people/karin-wiel.md" not in after
+
+
 def test_a_page_whose_links_need_the_wrong_name_stays(base: Path, kbx: CommandLine) -> None:
     (base / "notes/call.md").write_text("# Call with Karen Veal\n\n## About Karen Veal\n")
     (base / "notes/see.md").write_text("# See\n\n[[Call with Karen Veal]]\n")

@@ -147,6 +147,8 @@ def test_two_pages_become_one_links_follow_and_undo_restores_them(
         ({"memory/people/bob.md": KEPT + "\n## Notes\n\n<!-- to do\n"}, "is open at the end"),
         ({"memory/people/bob.md": KEPT + "\n## Notes\n\n%%\nto do\n"}, "is open at the end"),
         ({"memory/people/robert.md": OTHER + "\n%% to do\n"}, "is open at the end"),
+        ({"memory/people/robert.md": OTHER + "\n{/* to do\n"}, "is open at the end"),
+        ({"memory/people/robert.md": OTHER + "\n${ to do\n"}, "is open at the end"),
         (
             {
                 "memory/people/bob.md": KEPT + "\nTea.[^1]\n\n[^1]: Green.\n",

@@ -225,6 +225,10 @@ def test_stored_duplicate_is_superseded_only_on_its_own_page() -> None:
     assert (other.state, other.proposal.action) == ("near", "skip")
 
 
+def test_a_new_draft_says_what_it_was_compared_with() -> None:
+    assert decide(check()).reason == "no fact, open item or field of Alice is similar"
+
+
 def test_what_one_text_lacks_or_is_said_of_another_needs_a_look() -> None:
     verdict = decide(check(match(0.95, text="is on duty every Monday")))
     assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("near", "create", False)

@@ -238,6 +238,25 @@ def test_the_head_of_a_text_of_fathom_is_read(
     assert page.body == "**Rosa Diaz:** We sail.\n\n**Tim Ek:** Aye.\n"
 
 
+def test_a_page_of_fathom_or_otter_keeps_its_properties_and_paragraphs() -> None:
+    front = "---\ntitle: Tides\ndate: 2026-01-29\nattendees: [Ida Lund, Tim Ek]\nport: Faro\n---\n"
+    head = "## Purpose\n\nBuy rope.\n\n"
+    fathom = "[@0:09](https://a.example) - **Tim Ek (Port, Ltd. (Faro))**\nWe sail.\n"
+    pages = [
+        one("a.md", front + head + fathom),
+        one("a.md", f"{front}{head}Tim Ek  0:09\nWe sail."),
+    ]
+    for page in pages:
+        assert (page.title, page.date, names(page)) == (
+            "Tides",
+            "2026-01-29",
+            ["Tim Ek", "Ida Lund"],
+        )
+        assert page.fields["port"] == "Faro"
+        assert page.body.endswith("Buy rope.\n\n**Tim Ek:** We sail.\n")
+    assert pages[0].body.startswith("## Purpose\n\nBuy rope.")
+
+
 def meeting(name: str, record: object) -> ImportedDocument:
     return one(name, json.dumps(record))
 
@@ -260,8 +279,23 @@ def test_meetings_of_fathom_are_read_whatever_part_of_them_is_exported() -> None
     )
     several = imported("a.json", json.dumps([said, said | {"title": "Tides"}])).documents
     assert len({each.import_id for each in several if isinstance(each, ImportedDocument)}) == 2
-    summary = {"recording_id": 7, "summary": {"markdown_formatted": "Low."}}
-    assert meeting("a.json", summary).body == "Low.\n"
+    for summary in ({"markdown_formatted": "Low."}, "Low."):
+        assert meeting("a.json", {"recording_id": 7, "summary": summary}).body == "Low.\n"
+    assert meeting("a.json", {"meetings": [whole | said]}).body == alone.body
+
+    hook = meeting(
+        "a.json",
+        {
+            "id": 7,
+            "fathom_user": host,
+            "meeting": {"title": "Tides", "scheduled_start_time": "2026-03-17T12:00:00Z",
+                        "invitees": [{"name": "Tim Ek", "email": "t@a.example"}]},
+            "recording": {"share_url": "https://a.example", "duration_in_minutes": 5},
+            "transcript": {"plaintext": "0:03 - Tim Ek\n  Aye."},
+        },
+    )  # fmt: skip
+    assert (hook.title, hook.date, names(hook)) == ("Tides", "2026-03-17", ["Tim Ek", "Rosa Diaz"])
+    assert (hook.fields, hook.body) == ({"url": "https://a.example"}, "0:03 - Tim Ek\n  Aye.")
 
 
 def test_rich_text_and_panels_of_granola_become_markdown() -> None:
@@ -286,6 +320,18 @@ def test_rich_text_and_panels_of_granola_become_markdown() -> None:
     )
     viewed = {"docs": [note | {"notes": None, "last_viewed_panel": panels["n"]["p"]}]}
     assert meeting("docs.json", viewed).body == "### Next\n\nSail.\n"
+    parts = {"document": viewed["docs"][0], "panels": [panels["n"]["p"]], "transcript": said["n"]}
+    assert (
+        meeting("n.json", parts).body == "### Next\n\nSail.\n\n## Transcript\n\n**Others:** Aye.\n"
+    )
+    low = {"notes": None, "summary": "Low.", "overview": "Ebb."}
+    assert meeting("n.json", note | low).body == "Low.\n\nEbb.\n"
+    assert meeting("n.json", note | low | {"panels": parts["panels"]}).body == (
+        "### Next\n\nSail.\n\nLow.\n\nEbb.\n"
+    )
+    alone = [{"document_id": "n", "start_timestamp": "2026-03-02T12:00:00Z"} | said["n"][0]]
+    page = meeting("Tides.transcript.json", alone)
+    assert (page.title, page.date, page.body) == ("Tides", "2026-03-02", "**Others:** Aye.\n")
     page = one("a.md", "---\ngranola_id: n\nurl: https://a.example\n---\nSail.\n")
     assert page.fields["url"] == "https://a.example"
 
@@ -311,6 +357,9 @@ ten</p> Sail"""
         (PANEL, "### Tides & wind\n\n- Bring the [rope](https://a.example/?a=1&b=2) now\n"
                 "  1. long\n  2. strong\n\nLow:\nat ten\n\nSail"),
         ("Sail.\n\n- a <b", "Sail.\n\n- a <b"),
+        ({"type": "taskList", "content": [{"type": "taskItem", "attrs": {"checked": True},
+          "content": [{"type": "paragraph", "content": PARAGRAPH[2:]}]}]}, "- [x] sail"),
+        ({"type": "image", "attrs": {"src": "a.png", "alt": "rig"}}, "![rig](a.png)"),
         ({"type": "heading", "attrs": {"level": 2.0}, "content": PARAGRAPH[2:]}, "## sail"),
         ({"type": "heading", "attrs": {"level": True}, "content": PARAGRAPH[2:]}, "## sail"),
         ({"type": "heading", "attrs": {"level": 10**9}, "content": PARAGRAPH[2:]}, "## sail"),
@@ -320,8 +369,9 @@ def test_a_panel_of_granola_keeps_its_text_whatever_its_form(
     content: object, markdown: str
 ) -> None:
     note = {"id": "n", "title": "Harbour", "created_at": "2026-03-17T09:00:00"}
-    viewed = {"docs": [note | {"last_viewed_panel": {"content": content}}]}
-    assert meeting("docs.json", viewed).body == f"{markdown}\n"
+    for panel in ({"content": content}, {"content": None, "original_content": content}):
+        viewed = {"docs": [note | {"last_viewed_panel": panel}]}
+        assert meeting("docs.json", viewed).body == f"{markdown}\n"
 
 
 def event(lines: str, head: str = "") -> ImportedDocument:

@@ -1,6 +1,6 @@
 import pytest
 
-from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, iso_date
+from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, folder_of_version, iso_date
 
 
 @pytest.mark.parametrize(
@@ -11,6 +11,7 @@ from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, iso_date
         ("17 March 2026", "2026-03-17"), ("Mar 17, 2026", "2026-03-17"),
         ("17.03.2026", "2026-03-17"), ("March 17th, 2026", "2026-03-17"),
         ("17. März 2026", "2026-03-17"), ("2026年3月17日", "2026-03-17"),
+        ("2026. 3. 17", "2026-03-17"), ("2026. 3.17", ""),
         ("03/17/2026", "2026-03-17"), ("17-03-2026", "2026-03-17"), ("2026 Mar 17", "2026-03-17"),
         ("17.Mar.2026", "2026-03-17"), ("令和8年3月17日", "2026-03-17"),
         ("平成元年12月3日", "1989-12-03"), ("17 марта 2026", "2026-03-17"),
@@ -51,6 +52,23 @@ def test_document_date_comes_from_frontmatter_then_file_name_then_folders(
     date: object, path: str, expected: str
 ) -> None:
     assert date_of({} if date is None else {"date": date}, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("log/pump/2024.12.10.md", ""),
+        ("log/pump/pump 2024.12.1/notes.md", ""),
+        ("log/pump/2024-12-10.md", "2024-12-10"),
+        ("log/2024.12.10.md", "2024-12-10"),
+        ("log/pump/old/2024.12.10.md", "2024-12-10"),
+    ],
+)
+def test_names_beside_a_version_are_versions(path: str, expected: str) -> None:
+    names = ("log/pump/v2024.12.0.md", path, "a.0.md")
+    assert list(map(folder_of_version, names)) == ["log/pump", None, None]
+    found = date_of({}, path, body="# Pump 2024.12.10\n", version_folders=["log/pump"])
+    assert found == expected
 
 
 @pytest.mark.parametrize(

@@ -375,13 +375,23 @@ def test_frontmatter_is_loaded_once_for_a_file_and_what_is_public_of_it() -> Non
     [
         '+++\ntitle = "Tea"\ntags = ["green"]\ndate = 2025-06-04\n[extra]\nyear = 1\n+++\nText\n',
         '---toml\ntitle = "Tea"\ntags = ["green"]\ndate = 2025-06-04T10:00:00Z\n---\nText\n',
+        "+++\n# A draft\n\n'title' = 'Tea'\ntags = ['green']\ndate = '2025-06-04'\n+++\nText\n",
         '{\n  "title": "Tea",\n  "tags": ["green"],\n  "date": "2025-06-04"\n}\nText\n',
         ';;;\n{"title": "Tea", "tags": ["green"], "date": "2025-06-04"}\n;;;\nText\n',
         ';;;\n"title": "Tea",\n"tags": ["green"],\n"date": "2025-06-04"\n;;;\nText\n',
         '---json\n{"title": "Tea", "tags": ["green"], "date": "2025-06-04"}\n---\nText\n',
         "---yaml\ntitle: Tea\ntags: [green]\ndate: 2025-06-04\n---\nText\n",
     ],
-    ids=["toml", "named-toml", "json", "fenced-json", "bare-json", "named-json", "named-yaml"],
+    ids=[
+        "toml",
+        "named-toml",
+        "commented-toml",
+        "json",
+        "fenced-json",
+        "bare-json",
+        "named-json",
+        "named-yaml",
+    ],
 )
 def test_frontmatter_may_be_toml_or_json(text: str) -> None:
     document = page(text)
@@ -398,6 +408,7 @@ def test_frontmatter_may_be_toml_or_json(text: str) -> None:
         (';;;\n{"title": }\n;;;\nText\n', "frontmatter is not valid JSON", "Text\n"),
         ('---json\n{"a": ' + "[" * 3000 + "\n---\nText\n", "frontmatter is not valid", "Text\n"),
         ("---lua\ntitle = 'Tea'\n---\nText\n", "frontmatter of the kind lua is not read", "Text\n"),
+        ("---xml\n<title>Tea</title>\n---\n", "frontmatter of the kind xml is not read", None),
     ],
 )
 def test_frontmatter_that_is_not_read_is_a_problem(text: str, fault: str, body: str | None) -> None:
@@ -422,7 +433,7 @@ def test_text_that_only_begins_like_frontmatter_is_text(text: str) -> None:
     assert (document.body, document.frontmatter, document.problems) == (text, {}, ())
 
 
-@pytest.mark.parametrize("text", ["+++\nredacted = true\n+++\nx\n", '{"redacted": true}\nx\n'])
+@pytest.mark.parametrize("text", ["+++\n# x\nredacted = true\n+++\nx\n", '{"redacted": true}\nx\n'])
 def test_other_frontmatter_redacts_a_page(text: str) -> None:
     assert PublicPage("memory/people/a.md", text.encode(), frozenset()).is_hidden
 
@@ -487,6 +498,13 @@ def test_entities_and_reference_links_in_headings_are_read(text: str, title: str
         ("Present: Vase", []),
         ("Participants: none so far, but we hope", []),
         ("Attendees: [[Ines Roth]]", []),
+        (
+            "Invited [Ines Roth](mailto:i@a.example) [Bo Chan](mailto:b@a.example)",
+            ["Ines Roth", "Bo Chan"],
+        ),
+        ("**Attendees:** [Ines Roth](mailto:i@a.example), Bo Chan", ["Ines Roth", "Bo Chan"]),
+        ("참석자: Ines Roth, Bo Chan", ["Ines Roth", "Bo Chan"]),
+        ("Invited [Ines Roth](ines.md) to speak", []),
         ("Present: Ines Roth, Bo Chan. Apologies: Carl Ek", ["Ines Roth", "Bo Chan"]),
         ("Present: Ines Roth, Bo; Apologies: Carl Ek", ["Ines Roth", "Bo"]),
         (

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kbx_tui.errors import WriteFault
 from kbx_tui.safe_text import safe_line
-from kbx_tui.sharing.page_file import words_for_name, write_named_page
 from kbx_tui.sharing.search_page import Markup, element, joined
+from kbx_tui.sharing.shared_search import words_for_name, write_named_page
 from tests.hostile_base import ACTS, controls_in
 from tests.parsed_page import ParsedPage
 

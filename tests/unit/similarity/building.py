@@ -1,6 +1,6 @@
 """Builders for facts and their vectors."""
 
-from kbx_tui.embedding.pair_model import JudgedRelation
+from kbx_tui.embedding.cross_encoder import JudgedRelation
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.similarity.compared_words import Signals
 from kbx_tui.similarity.conflict_guard import Conflict

@@ -6,8 +6,8 @@ import pytest
 
 from kbx_tui.drafting.drafts import new_draft
 from kbx_tui.drafting.texts import difference
-from kbx_tui.tui.dedup.panes import detail_lines, known_line, open_place_line
-from kbx_tui.tui.dedup.rows import KnownRow, draft_row
+from kbx_tui.tui.dedup.panes import DraftList, detail_lines, known_line, open_place_line
+from kbx_tui.tui.dedup.rows import KnownRow, draft_row, known_words
 
 
 @pytest.mark.parametrize("width", [40, 140])
@@ -23,7 +23,28 @@ def test_the_row_under_the_cursor_gives_its_reason_once(width: int) -> None:
 def test_an_unwritten_draft_is_marked_among_known_facts() -> None:
     pair = difference("a", "b", ())
     row = KnownRow("Takes tea", 0.9, "duplicate", True, "draft 2 of this batch", "", pair)
-    assert "".join(span.text for span in known_line(row, 80)).endswith(" draft")
+    assert "".join(span.text for span in known_line(row, 80)).endswith(" draft ")
+
+
+@pytest.mark.parametrize("relation", ["duplicate", "refines", "similar"])
+def test_a_known_fact_that_decides_is_near_as_its_draft_is(relation: str) -> None:
+    pair = difference("a", "b", ())
+    row = KnownRow("Takes tea", 0.9, relation, True, "people/ada.md:14", "", pair)
+    assert "".join(span.text for span in known_line(row, 60)).startswith("  .90 near       Takes")
+    (label, meaning), *_ = known_words(row)
+    assert label == ".90 near" and "Here: " in meaning
+
+
+def test_the_outcome_of_a_draft_keeps_its_place_under_the_cursor() -> None:
+    drafts = DraftList()
+    drafts.rows = tuple(draft_row(new_draft(text), None, None) for text in ("Likes jam", "Runs"))
+    under, other = (
+        "".join(span.text for span in drafts.row_line(row, 0, 76)).index("checking")
+        for row in range(2)
+    )
+    assert under == other
+    below = "".join(span.text for span in drafts.row_line(0, 1, 76))
+    assert below == "   … · fact"
 
 
 def test_a_draft_that_is_still_checked_does_not_show_an_id() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from kbx_tui.index.snapshot import NameVotes
+from kbx_tui.knowledge.folding import romanized
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.name_matching import NameMatcher
 from tests.unit.search.query.people import person
@@ -72,3 +73,31 @@ def test_a_form_of_several_names_or_a_shorter_word_names_nobody() -> None:
 
     people = (person("Jan Peter"), person("Jan Peters"))
     assert named("Bericht von Jan Peters", "german", people) == {"Jan Peters"}
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("what did Kuznetsova decide", "Ольга Кузнецова"),
+        ("Dmitrij Orlow", "Дмитрий Орлов"),
+        ("notes on Dmitry", "Дмитрий Орлов"),
+        ("Budget von Sokol", "Сокол"),
+        ("письмо от Вебер", "Karl Weber"),
+        ("Карл Вебер", "Karl Weber"),
+    ],
+)
+def test_a_name_is_found_in_latin_or_cyrillic_letters(query: str, name: str) -> None:
+    assert named(query, "english") == {name}
+
+
+@pytest.mark.parametrize(
+    ("name", "spellings"),
+    [
+        ("юлия шевченко", "yulia shevchenko, julia sevcenko, yuliya schewtschenko"),
+        ("евгении соловьев", "evgeny solovyov, yevgenii soloviev, jewgenij solovev"),
+        ("александр чехов", "alexander chekhov, aleksandr cehov"),
+    ],
+)
+def test_ways_to_write_a_cyrillic_name_are_one(name: str, spellings: str) -> None:
+    keys = [list(map(romanized, each.split())) for each in [name, *spellings.split(", ")]]
+    assert keys[1:] == [keys[0]] * (len(keys) - 1)

@@ -137,9 +137,9 @@ def test_the_few_results_that_answer_are_counted_where_others_are_only_linked() 
         scores, entities=[(entity(0, 1.0, named=True), {0: 1.0, 2: 1.0})], topic=Topic(0.2)
     )
     others = "the others are linked to Entity 0"
-    assert notes_on(few) == f"only 2 documents say something about “zebra”; {others}"
+    assert notes_on(few) == f"only 2 documents match “zebra”; {others}"
     hard = notes_on(few, tuning=Tuning(gate="hard"))
-    assert hard == f"only 1 document linked to Entity 0 says something about “zebra”; {others}"
+    assert hard == f"only 1 document linked to Entity 0 matches “zebra”; {others}"
 
 
 def test_a_topic_of_common_words_that_is_hardly_answered_is_noted() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.scrollbar import ScrollBar
 
 from kbx_tui.drafting.decided_pairs import ThresholdMetrics
 from kbx_tui.tui.dedup.panes import KnownList, no_draft_selected
@@ -36,6 +37,17 @@ def test_no_figure_of_the_longest_note_is_cut(width: int) -> None:
     assert "precision 1.00 recall 1.00 o" in line
 
 
+@pytest.mark.parametrize("position", [0, 1, 3, 7])
+def test_the_thumb_of_a_scrollbar_is_of_whole_cells(position: int) -> None:
+    bar = ScrollBar.renderer.render_bar(
+        size=2, virtual_size=9, window_size=2, position=position, vertical=True
+    )
+    cells = [segment for segment in bar.segments if segment.text.strip("\n")]
+    assert [segment.text for segment in cells] == [" ", " "]
+    thumbs = [segment.style is not None and segment.style.reverse for segment in cells]
+    assert thumbs.count(True) == 1
+
+
 def lines(status: StatusLine, width: int = 30) -> list[str]:
     return ["".join(span.text for span in line) for line in status.lines(width)]
 
@@ -50,12 +62,10 @@ def test_errors_and_notes_keep_their_sign_and_reason() -> None:
     assert lines(status) == [" ✗ no disk"]
 
     status = StatusLine()
-    status.note = (
-        "only 3 documents say something about “migration”; the others are linked to Alice Chen"
-    )
+    status.note = "only 3 documents match “migration”; the others are linked to Alice Chen"
     first, second = lines(status, 50)
-    assert first == " only 3 documents say something about"
-    assert second == " “migration”; the others are linked to Alice Chen"
+    assert first == " only 3 documents match “migration”; the others"
+    assert second == " are linked to Alice Chen"
 
 
 def test_long_text_takes_one_line_once_read_and_stays_longer() -> None:

@@ -33,11 +33,11 @@ def test_an_entity_fills_its_line_exactly(name: str, width: int) -> None:
     assert width_of(entity_line(entity(name), width)) == width
 
 
-def test_the_strip_holds_the_threshold_and_what_was_pinned_or_muted() -> None:
+def test_the_strip_shows_scores_where_the_threshold_is_and_what_was_pinned_or_muted() -> None:
     entities = (entity(), entity("Platform", 0.41, kept=False))
     assert count_passing(entities, 0.5) == 1
     text = "".join(span.text for span in entity_strip_line(entities, 0.5, 80))
-    assert text == " ● Alice Chen 1.00 ┊ .50 ┊ ○ Platform .41"
+    assert text == " ● Alice Chen 1.00 ┊ ○ Platform .41"
 
     others = tuple(entity(f"Otherwise {number}", 0.4, kept=False) for number in range(9))
     pinned = replace(entity("Yusuf", 0.2), pinned=True)
@@ -45,7 +45,7 @@ def test_the_strip_holds_the_threshold_and_what_was_pinned_or_muted() -> None:
     text = "".join(
         span.text for span in entity_strip_line((entity(), *others, muted, pinned), 0.5, 80)
     )
-    assert text == " ✕ Ada muted  ● Yusuf pinned  ● Alice Chen 1.00 ┊ .50 ┊ ○ Otherwise 0 .40"
+    assert text == " ✕ Ada muted  ● Yusuf pinned  ● Alice Chen 1.00 ┊ ○ Otherwise 0 .40"
 
 
 def test_score_just_below_the_threshold_is_not_shown_as_the_threshold() -> None:
@@ -92,11 +92,17 @@ def test_a_result_fills_its_line_exactly(
 def test_a_week_is_shown_by_its_first_day_which_a_long_title_keeps() -> None:
     result = ResultRow(7, "p.md", "Sprint", "2026-03-16/22", 1, 0.5, 0.5, 0.0, 0.0, "")
     line = result_line(result, 60, 0, "›")
-    assert "".join(span.text for span in line).endswith("  2026-03-16")
+    assert "".join(span.text for span in line).endswith("  2026-03-16 ")
 
     result = ResultRow(7, "p.md", "INC-0117 " * 9, "2026-03-16", 1, 0.5, 0.5, 0.0, 0.0, "")
     moved = "".join(span.text for span in result_line(result, 60, -1, "◆"))
-    assert moved.endswith(" ▼1  2026-03-16")
+    assert moved.endswith(" ▼1  2026-03-16 ")
+
+
+def test_only_the_score_of_the_current_result_stands_out() -> None:
+    result = ResultRow(7, "p.md", "Sprint", "2026-03-16", 1, 0.5, 0.5, 0.0, 0.0, "")
+    looks = {sign: dict(result_line(result, 60, 0, sign))[" .50 "] for sign in "› "}
+    assert looks == {"›": "text", " ": "dim"}
 
 
 @given(st.floats(0.0, 1.0))

@@ -8,7 +8,7 @@ certain that it says something else.
 |---|---|---|
 | exact, or an earlier draft says the same | skip | skip |
 | duplicate | skip; merge if the draft has more words or values | skip; tick if it is done |
-| refines | merge; skip if the draft says less | create; skip if it says less; tick |
+| refines | merge; skip if the draft says less; create if of a longer time | create; skip if it says less; tick |
 | conflict | supersede; skip if the draft is older | create; tick |
 | none of these, but as similar as a duplicate | create | skip |
 | no match | create | create |

@@ -45,7 +45,7 @@ _SENTENCE_WORDS = word_set(
 """Words that a label never contains: articles, pronouns, auxiliary verbs."""
 
 SYNONYMS: Mapping[str, str] = {
-    "lives": "based", "resides": "based",
+    "home": "based", "lives": "based", "resides": "based",
     "admin": "administrator", "async": "asynchronous", "auth": "authentication",
     "cfg": "configuration", "config": "configuration", "db": "database", "dept": "department",
     "dev": "developer", "dir": "director", "docs": "documentation", "eng": "engineering",
@@ -56,7 +56,7 @@ SYNONYMS: Mapping[str, str] = {
     "repo": "repository", "sr": "senior", "jr": "junior", "svc": "service", "sync": "synchronous",
     "vp": "vice president",
 }  # fmt: skip
-"""Words for abbreviations, and one of those for where somebody lives."""
+"""What abbreviations stand for, and one word for where somebody lives."""
 
 RANKS = word_set("senior junior lead principal staff deputy vice interim acting former chief head")
 """Words for a rank, which distinguish jobs with the same title."""
@@ -236,9 +236,9 @@ _PREFERRING = {
 }
 """Words after what is preferred, in a clause that says so."""
 _DIRECTED = re.compile(
-    "(?i)\\b(?:report|mov|migrat|switch|translat|convert|transfer|sold|sell|sen[dt])"
+    "(?i)\\b(?:from\\b|report|mov|migrat|switch|translat|convert|transfer|sold|sell|sen[dt])"
 )
-"""Begins verbs with which `to` relates what is before it to what is after it."""
+"""In a clause in which `to` relates what is before it to what is after it."""
 _CONVERSE = {"before": "after", "after": "after", "below": "above", "above": "above"}
 _ORDER = frozenset(map(stem, _CONVERSE))
 _WHOLE_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
@@ -302,7 +302,11 @@ def _relations(
                 before = _arguments(words[max(0, row - reach) : row], shared)
                 after = _arguments(words[row + 1 : row + 1 + reach], shared, key)
                 if reach == NEAR:  # `lives near Bo`, `needs a review from Ann`
-                    after = {root: word for root, word in after.items() if word[1] in ("", "by")}
+                    after = {
+                        root: word
+                        for root, word in after.items()
+                        if word[1] in ("", "by", "for", "on")
+                    }
                 found[key] = ({}, {}) if key in found else (before, after)
     return found
 

@@ -8,10 +8,12 @@ certain that it says something else.
 |---|---|---|
 | exact, or an earlier draft says the same | skip | skip |
 | duplicate | skip; merge if the draft has more words or values | skip; tick if it is done |
-| refines | merge; skip if the draft says less; create if of a longer time | create; skip if it says less; tick |
+| refines | merge; skip if the draft says less | create; skip if it says less; tick |
 | conflict | supersede; skip if the draft is older | create; tick |
 | none of these, but as similar as a duplicate | create | skip |
 | no match | create | create |
+
+A draft that gives a longer time than the match is created: what lasts may fill it.
 
 Only a proposal that can lose nothing is sure: to skip an equal text of the same day, to merge one
 that repeats the known line and goes on after a comma or the like, and to create one of an entity of

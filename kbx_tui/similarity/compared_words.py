@@ -56,7 +56,7 @@ SYNONYMS: Mapping[str, str] = {
     "repo": "repository", "sr": "senior", "jr": "junior", "svc": "service", "sync": "synchronous",
     "vp": "vice president",
 }  # fmt: skip
-"""What abbreviations stand for, and one word for where somebody lives."""
+"""What abbreviations stand for, and one word for where a person lives."""
 
 RANKS = word_set("senior junior lead principal staff deputy vice interim acting former chief head")
 """Words for a rank, which distinguish jobs with the same title."""

@@ -433,7 +433,7 @@ def _edges(times: Sequence[TemporalExpression]) -> tuple[tuple[int, int, int], .
 def is_part_of(one: Period, other: Period) -> bool:
     """Return whether all days of a period are among those of another.
 
-    A month without a year is no part of a whole year.
+    A month without a year does not count as part of a whole year.
     """
     first, last = one.days(other.year)
     begins, ends = other.days(one.year)

@@ -13,6 +13,8 @@ certain that it says something else.
 | none of these, but as similar as a duplicate | create | skip |
 | no match | create | create |
 
+A draft that gives a longer time than the match is created: what lasts may fill it.
+
 Only a proposal that can lose nothing is sure: to skip an equal text of the same day, to merge one
 that repeats the known line and goes on after a comma or the like, and to create one of an entity of
 which nothing is known, or that adds to what may be many and is far from all that is known. A draft
@@ -32,7 +34,7 @@ from kbx_tui.drafting.texts import merged_text, one_sentence
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity.compared_words import analyse_words, word_set
-from kbx_tui.similarity.conflict_guard import NEGATION, adds_values
+from kbx_tui.similarity.conflict_guard import NEGATION, adds_values, covers_more
 from kbx_tui.similarity.judging import ADDS, CERTAIN, CHANGE
 from kbx_tui.similarity.pair_score import FLOOR, is_near, require_threshold
 
@@ -207,6 +209,9 @@ def _decide_alike(
     by_model = known.pair.judged is not None
     is_same = by_model and known.relation == "duplicate"
     said, stored = known.pair.left, known.pair.right  # both with the subject if one names it
+    if covers_more(said, stored):
+        reason = f"speaks of a longer time than {known.text!r}"
+        return Verdict("near", Choice("create"), False, reason, match)
     says_more = by_model and (known.relation == "refines" or adds_values(said, stored))
     is_same &= not says_more
     if is_same and _count_words(said) <= _count_words(stored):

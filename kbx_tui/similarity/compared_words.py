@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from operator import ne
 from typing import Literal
 
 from rapidfuzz import fuzz
@@ -45,7 +44,8 @@ _SENTENCE_WORDS = word_set(
 )
 """Words that a label never contains: articles, pronouns, auxiliary verbs."""
 
-ABBREVIATIONS: Mapping[str, str] = {
+SYNONYMS: Mapping[str, str] = {
+    "home": "based", "lives": "based", "resides": "based",
     "admin": "administrator", "async": "asynchronous", "auth": "authentication",
     "cfg": "configuration", "config": "configuration", "db": "database", "dept": "department",
     "dev": "developer", "dir": "director", "docs": "documentation", "eng": "engineering",
@@ -56,6 +56,7 @@ ABBREVIATIONS: Mapping[str, str] = {
     "repo": "repository", "sr": "senior", "jr": "junior", "svc": "service", "sync": "synchronous",
     "vp": "vice president",
 }  # fmt: skip
+"""What abbreviations stand for, and one word for where a person lives."""
 
 RANKS = word_set("senior junior lead principal staff deputy vice interim acting former chief head")
 """Words for a rank, which distinguish jobs with the same title."""
@@ -72,8 +73,6 @@ class AnalysedText:
     normal: str
     tokens: tuple[str, ...]
     sorted_tokens: str
-    stems: tuple[str, ...]
-    """Of all words, each once, in order."""
     content: frozenset[str]
     """Stems without function words; all stems if nothing else is left."""
     is_label: bool
@@ -84,21 +83,20 @@ class AnalysedText:
 def analyse_words(text: str) -> AnalysedText:
     text = text.strip()
     words = tuple(tokens(text))
-    stems = {word: stem(word) for word in _expand_abbreviations(words)}
+    stems = {word: stem(word) for word in _in_one_form(words)}
     content = frozenset(root for word, root in stems.items() if word not in FUNCTION_WORDS)
     return AnalysedText(
         text=text,
         normal=normal_form(text),
         tokens=words,
         sorted_tokens=" ".join(sorted(words)),
-        stems=tuple(dict.fromkeys(stems.values())),
         content=content or frozenset(stems.values()),
         is_label=is_label(text, words),
     )
 
 
-def _expand_abbreviations(words: Iterable[str]) -> list[str]:
-    return [part for word in words for part in ABBREVIATIONS.get(word, word).split()]
+def _in_one_form(words: Iterable[str]) -> list[str]:
+    return [part for word in words for part in SYNONYMS.get(word, word).split()]
 
 
 def normal_form(text: str) -> str:
@@ -237,13 +235,19 @@ _PREFERRING = {
     "instead": re.compile(""),
 }
 """Words after what is preferred, in a clause that says so."""
-_CONVERSE = {"before": "after", "after": "after", "below": "above", "above": "above", "to": "to"}
+_DIRECTED = re.compile(
+    "(?i)\\b(?:from\\b|report|mov|migrat|switch|translat|convert|transfer|sold|sell|sen[dt])"
+)
+"""In a clause in which `to` relates what is before it to what is after it."""
+_CONVERSE = {"before": "after", "after": "after", "below": "above", "above": "above"}
 _ORDER = frozenset(map(stem, _CONVERSE))
 _WHOLE_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _BE = word_set("is are was were be been being gets got")
 _VERB_ENDS = ("s", "ed", "ing")
-_MUTUAL = word_set("meet met marri equal resembl differ versus vs same")
-_PLACES = word_set("of in on at to for by from as into via about through during since until")
+_MUTUAL = word_set("meet marri equal resembl")
+_PLACES = word_set(
+    "of in on at to for by from as into via about through during since until near with versus"
+)
 _Arguments = dict[str, tuple[str, str]]
 """Words by stem, as written, each with the preposition before it."""
 
@@ -254,27 +258,24 @@ def exchanged_words(left: str, right: str, *, by_sense: bool = True) -> tuple[st
     `Prefers tea to coffee`, `Would rather have coffee than tea`. By sense, the agent of a passive
     comes first.
     """
-    one_text, other_text = analyse_words(left), analyse_words(right)
-    contents = one_text.content, other_text.content
+    contents = analyse_words(left).content, analyse_words(right).content
     shared = contents[0] & contents[1]
-    orders = ([root for root in text.stems if root in shared] for text in (one_text, other_text))
-    has_agent = "by" in one_text.stems or "by" in other_text.stems
-    if len(shared) < 2 or not (has_agent or ne(*orders)):
+    if len(shared) < 2:
         return None
     ours, theirs = (_relations(text, shared, by_sense) for text in (left, right))
-    for key in sorted(ours.keys() & theirs.keys()):
-        (before, after), (first, last) = ours[key], theirs[key]
-        ones = before.keys() & last.keys() - after.keys() - first.keys()
-        others = after.keys() & first.keys() - before.keys() - last.keys()
-        for one, other in product(sorted(ones), sorted(others)):
-            moved = (before[one], last[one]), (after[other], first[other])
+    for relation in sorted(ours.keys() & theirs.keys()):
+        (our_first, our_last), (their_first, their_last) = ours[relation], theirs[relation]
+        to_end = our_first.keys() & their_last.keys() - our_last.keys() - their_first.keys()
+        to_start = our_last.keys() & their_first.keys() - our_first.keys() - their_last.keys()
+        for one, other in product(sorted(to_end), sorted(to_start)):
+            moved = (our_first[one], their_last[one]), (our_last[other], their_first[other])
             if any(old[1] and old[1] == new[1] for old, new in moved):
                 continue  # `in Oslo in May`, `in May in Oslo`
-            rest, more = (content - {one, other} - _ORDER for content in contents)
-            if key != "over" and rest and more and rest.isdisjoint(more):
+            others = [content - {one, other} - _ORDER for content in contents]
+            if relation != "over" and all(others) and others[0].isdisjoint(others[1]):
                 continue  # `Ann speaks before Bo`, `Bo leaves before Ann`
-            (here, there), (other_here, other_there) = ((old[0], new[0]) for old, new in moved)
-            return f"{here}, {other_here}", f"{other_there}, {there}"
+            (our_one, their_one), (our_other, their_other) = ((o[0], n[0]) for o, n in moved)
+            return f"{our_one}, {our_other}", f"{their_other}, {their_one}"
     return None
 
 
@@ -293,11 +294,19 @@ def _relations(
                 key = "over"
             elif word == "than" and row:
                 key = f"{words[row - 1][1]} than"
-            elif not key and word.endswith(_VERB_ENDS) and stem(word) in shared:
+            elif word == "to" and _DIRECTED.search(clause):
+                key = word
+            elif not key and word.endswith(_VERB_ENDS) and stem(word) in shared - _MUTUAL:
                 key, reach = stem(word), NEAR
-            if key and key not in _MUTUAL:
+            if key:
                 before = _arguments(words[max(0, row - reach) : row], shared)
                 after = _arguments(words[row + 1 : row + 1 + reach], shared, key)
+                if reach == NEAR:  # `lives near Bo`, `needs a review from Ann`
+                    after = {
+                        root: word
+                        for root, word in after.items()
+                        if word[1] in ("", "by", "for", "on")
+                    }
                 found[key] = ({}, {}) if key in found else (before, after)
     return found
 
@@ -315,7 +324,7 @@ def _arguments(words: Iterable[tuple[str, str]], shared: Set[str], place: str = 
     for written, word in words:
         place = word if word in _PLACES else place
         if word not in FUNCTION_WORDS:
-            root = stem(ABBREVIATIONS.get(word, word))
+            root = stem(SYNONYMS.get(word, word))
             if root in shared:
                 found[root] = written, place if place in _PLACES else ""
     return found

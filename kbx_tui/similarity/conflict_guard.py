@@ -1,15 +1,15 @@
 """The conflict guard: finds contradictions between two similar texts by rules. Pure, no model.
 
-Numbers, units, frequencies, dates, names, negation and opposites. Both texts must mention the
-aspect: `3 killed` and `killed` is an omission, `3 killed` and `5 killed` a conflict. What one text
-negates, the other must affirm: `not eating grass` and `eating grass`.
+Numbers, units, frequencies, dates, names, negation, opposites and words that change places. Both
+texts must mention the aspect: `3 killed` and `killed` is an omission, `3 killed` and `5 killed` a
+conflict. What one text negates, the other must affirm: `not eating grass` and `eating grass`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
@@ -26,7 +26,7 @@ from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words, exc
 from kbx_tui.similarity.numbers_and_dates import Period, Quantity, TemporalExpression
 
 ConflictKind = Literal["number", "unit", "date", "name", "negation", "opposite", "order", "value"]
-"""The guard finds the first six and, of frequencies, `value`; a judgement `order` and `value`."""
+"""The guard finds `value` only of frequencies and exceptions; a judgement of anything."""
 
 COMMON_GROUND = 0.6
 """Share, 0..1, of the other words of the shorter text that the longer one must have for names to
@@ -175,29 +175,25 @@ def adds_values(left: str, right: str) -> bool:
 claims_of = lru_cache(maxsize=4096)(Claims)  # 5 kB each, in servers that run for weeks
 
 
-def with_period_of(left: str, right: str) -> str:
-    """Return the left text with its period written as in the right one, if that is part of it or
-    the other way round: `Away in June`, `Away from 1 to 30 June`.
+def is_part_of(one: Claims, other: Claims) -> bool:
+    """Return whether the period of a text is part of that of another."""
+    narrow, wide = one.times and one.period, other.times and other.period
+    return bool(narrow and wide and numbers_and_dates.is_part_of(narrow, wide))
 
-    Figures of a month and of its year are not the same.
-    """
+
+def covers_more(left: str, right: str) -> bool:
+    """Return whether the period of the left text is longer and includes that of the right one."""
     one, other = claims_of(left), claims_of(right)
-    ours, theirs = (one.times and other.times and (one.period, other.period)) or (None, None)
-    if not (ours and theirs) or (one.quantities and other.quantities):
-        return left
-    is_part_of = numbers_and_dates.is_part_of
-    if not (is_part_of(ours, theirs) or is_part_of(theirs, ours)):
-        return left
-    return left[: ours.start] + right[theirs.start : theirs.end] + left[ours.end :]
+    return is_part_of(other, one) and not is_part_of(one, other)
 
 
 def ends_before_return(left: str, right: str) -> bool:
     """Return whether one text ends on a day and the other tells of a return on the next."""
     sides = claims_of(left), claims_of(right)
     return any(
-        _RETURN.search(begins.text) is not None
-        and ends.period is not None
-        and begins.period is not None
+        _RETURN.search(begins.text)
+        and ends.period
+        and begins.period
         and True in ends.bounds
         and True not in begins.bounds
         and numbers_and_dates.is_next_to(begins.period, ends.period)
@@ -208,7 +204,8 @@ def ends_before_return(left: str, right: str) -> bool:
 def _dates(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = numbers_and_dates.differing_times(left.times, left.times and right.times)
     if ours and theirs:
-        if ends_before_return(left.text, right.text):
+        is_within = is_part_of(left, right) or is_part_of(right, left)
+        if is_within or ends_before_return(left.text, right.text):
             return []
         return [Conflict("date", _listed(ours), _listed(theirs))]
     if left.bounds and right.bounds and left.bounds.keys().isdisjoint(right.bounds):
@@ -245,29 +242,17 @@ def _names(left: Claims, right: Claims) -> list[Conflict]:
     left_only, right_only = unmatched_names(left.names, right.names, left.text, right.text)
     if not 0 < len(left_only) == len(right_only) <= MAX_EXCHANGED_NAMES:
         return []
-    one, other = (_with_one_word_for_home(side.text) for side in (left, right))
+    one, other = analyse_words(left.text).content, analyse_words(right.text).content
     others = min(len(one) - len(left_only), len(other) - len(right_only))
     if not one & other or len(one & other) < COMMON_GROUND * others:
         return []
     return [Conflict("name", _full(left_only, left.text), _full(right_only, right.text))]
 
 
-_HOME = frozenset(map(stem, ("lives", "based", "located", "resides", "home")))
-
-
-def _with_one_word_for_home(text: str) -> Set[str]:
-    content = analyse_words(text).content
-    return content if _HOME.isdisjoint(content) else (content - _HOME) | {"home"}
-
-
 def _full(names: Sequence[ProperName], text: str) -> str:
-    """Return names joined by commas, and those that follow each other in the text by spaces."""
-    listed = ""
-    for name in names:
-        last = listed.rpartition(", ")[2]
-        joint = " " if f"{last} {name.written}" in text else ", "
-        listed = f"{listed}{joint}{name.written}" if listed else name.written
-    return listed
+    """Return names as they follow each other in the text, otherwise joined by commas."""
+    joined = " ".join(name.written for name in names)
+    return joined if joined in text else _listed(names)
 
 
 def _negation(left: Claims, right: Claims) -> list[Conflict]:
@@ -319,7 +304,10 @@ def _opposites(left: Claims, right: Claims) -> list[Conflict]:
         for word, other in dict.fromkeys(found)
         if (stem(word) in left.denied) == (stem(other) in right.denied)  # `not open` is `closed`
     ]
-    exchanged = exchanged_words(left.text, right.text)
+    shared = left.words.keys() & right.words.keys()
+    orders = [[word for word in side.words if word in shared] for side in (left, right)]
+    has_order = orders[0] != orders[1] or "by" in left.words or "by" in right.words
+    exchanged = exchanged_words(left.text, right.text) if has_order else None
     if not exchanged:
         return opposed
     return [] if opposed else [Conflict("order", *exchanged)]  # `A is before B`, `B is after A`
@@ -390,7 +378,7 @@ class ProperName:
     """A name or code in a text.
 
     `Alice`, `Berlin`, `Team A`, `v2`, `KBX-12`. A word is a name when it is capitalised for no
-    other reason. At the start of a sentence it is one when it is not a common word and a
+    other reason. At the start of a sentence it is one when it is not a common verb or adverb, and a
     third-person verb or another name follows (`Alice prefers tea`); in a headline, where every
     word is capitalised, none is. The value of a key does not count: `manager: Bruno Brandt`.
     """
@@ -516,9 +504,15 @@ def _is_code(word: str, starts: bool) -> bool:
 
 
 def _is_ordinary(word: str) -> bool:
-    """Return whether a word is capital only where a text starts: `Never`, `Likes`, `Budget`."""
-    forms = {fold(word), fold(word).removesuffix("s")}
-    return not forms.isdisjoint(opposites()) or any(map(is_common_word, forms))
+    """Return whether a word is capital only where a text starts: `Never`, `Likes`, `Usually`.
+
+    Not every common word: `Hope leads Search`.
+    """
+    folded = fold(word)
+    is_form = folded.endswith(("s", "ly")) and (
+        is_common_word(folded) or is_common_word(folded.removesuffix("s"))
+    )
+    return is_form or NEGATION.fullmatch(word) is not None
 
 
 def _confirms_name(following: str) -> bool:

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from kbx_tui.embedding.cross_encoder import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold, tokens
 from kbx_tui.similarity.compared_words import (
-    ABBREVIATIONS,
     FUNCTION_WORDS,
+    SYNONYMS,
     Signals,
     analyse_words,
     are_derived,
@@ -38,7 +38,7 @@ from kbx_tui.similarity.conflict_guard import (
     claims_of,
     ends_before_return,
     find_conflicts,
-    with_period_of,
+    is_part_of,
 )
 
 Probabilities = NDArray[np.float32]
@@ -145,8 +145,6 @@ _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
 _AT_TIME = word_set("at on in")
 """Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
-_ADDS_NOTHING = word_set("away also currently still")
-"""Words beside which a text says the same: `Away on leave`, `Still leads it`."""
 _BEFORE_RANGE = word_set("from is are hours times :")
 """Words that may be left out before two times: `visiting hours: 2 to 8 pm`."""
 _WORD = re.compile(r"[^\W_]+(?:[.'’&@#-]+[^\W_]+)*")
@@ -337,11 +335,11 @@ class _Pair:
     @property
     def contradicts(self) -> bool:
         """Whether the words speak against the same and against more of the same."""
-        return bool(self.conflicts) or self.has_other_value
+        return bool(self.conflicts) or self.has_other_value or is_exchanged(*self.words)
 
     @property
     def says_converse(self) -> bool:
-        """Whether parts change places and what relates them does so, too: `A is paid by B`."""
+        """Whether two turns cancel out: `A is paid by B`, `B pays A`."""
         if self.conflicts:
             return False
         return exchanged_words(self.left, self.right, by_sense=False) is not None
@@ -358,9 +356,19 @@ class _Pair:
 
     @property
     def is_more_exact(self) -> bool:
-        """Whether the texts only differ in how exactly they give a date: `in May`, `on 3 May`."""
-        left = with_period_of(self.left, self.right)
-        return left != self.left and _have_equal_values(left, self.right)
+        """Whether the texts only differ in that the newer is more exact: `in May`, `on 3 May`.
+
+        Figures of a month and of its year are not the same.
+        """
+        left, right = claims_of(self.left), claims_of(self.right)
+        ours, theirs = left.period, right.period
+        if not (ours and theirs and is_part_of(left, right)) or (
+            left.quantities and right.quantities
+        ):
+            return False
+        date = self.right[theirs.start : theirs.end]
+        dated = self.left[: ours.start] + date + self.left[ours.end :]
+        return _have_equal_values(dated, self.right)
 
     @cached_property
     def runs(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -466,7 +474,7 @@ def _span(text: str, words: Sequence[re.Match[str]]) -> str:
 def _time_values(claims: Claims) -> list[tuple[object, ...]]:
     """Return the values in the order of the text; `Fridays` are not one `Friday`, but several."""
     if claims.period:
-        return [(claims.period.year, *claims.period.days(claims.period.year or 2000))]
+        return [(claims.period.year, *claims.period.days())]
     times = sorted(claims.times, key=lambda time: (time.start, time.part))
     is_list = sum(time.part == "weekday" for time in times) > 1
     return [
@@ -488,8 +496,7 @@ def _without_formats(claims: Claims) -> list[str]:
     for row, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
         word, after, rest = fold(token), "".join(tokens[row + 1 : row + 2]), tokens[row + 1 :]
         is_left_out = (
-            word in _ADDS_NOTHING
-            or (word in _AT_TIME and after == _TIME)
+            (word in _AT_TIME and after == _TIME)
             or (word == "is" and after in (_TIME, _QUANTITY))
             or (word == "and" and before == after == _TIME)
             or (word in _BEFORE_RANGE and _begins_with_range(rest))
@@ -501,7 +508,7 @@ def _without_formats(claims: Claims) -> list[str]:
             continue
         if is_sign and not (word in _MEANINGFUL or category(token[0]) in _SYMBOLS):
             continue
-        found += ABBREVIATIONS.get(word.removesuffix("'s"), word).split()
+        found += SYNONYMS.get(word.removesuffix("'s"), word).split()
     return found
 
 
@@ -528,3 +535,30 @@ def _are_equal_words(left: list[str], right: list[str]) -> bool:
             [word for word in side if word not in _LEGAL_FORMS] for side in (left, right)
         )
     return left == right
+
+
+_JOINING = word_set("and or & plus with the a an")
+MOST_EXCHANGED = 24
+"""Words between those that both texts begin and end with, in which parts may change places."""
+
+
+def is_exchanged(ours: list[str], theirs: list[str]) -> bool:
+    """Return whether two parts change places around what relates them: `A pays B`, `B pays A`.
+
+    A score over words, which are folded here, cannot see their order.
+    """
+    while ours and theirs and ours[0] == theirs[0]:
+        ours, theirs = ours[1:], theirs[1:]
+    while ours and theirs and ours[-1] == theirs[-1]:
+        ours, theirs = ours[:-1], theirs[:-1]
+    size = len(ours)
+    if size > MOST_EXCHANGED or sorted(ours) != sorted(theirs):
+        return False
+    return any(
+        ours[:one] == theirs[size - one :]
+        and ours[size - other :] == theirs[:other]
+        and ours[one : size - other] == theirs[other : size - one]
+        and not _JOINING.issuperset(ours[one : size - other])
+        for one in range(1, size - 1)
+        for other in range(1, size - one)
+    )

@@ -247,18 +247,20 @@ def is_same_frequency(one: Decimal, other: Decimal) -> bool:
     return _is_near(one, other, ROUGH)  # a month is not quite four weeks
 
 
-Part = Literal["year", "month", "day", "weekday", "quarter", "season", "hour", "when"]
+Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]
 
 _NAMES = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
+_DAY = r"\d{1,2})(?:st|nd|rd|th)?"
+_TO = r"\s*(?:-|–|to|until|till|through)\s*"
 
 _ISO = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?(?![\d-])")
 _DAY_MONTH = re.compile(
-    r"(?i)(?<![\w.])(?:(?P<first>\d{1,2})(?:st|nd|rd|th)?\s*(?:-|–|to|until|till|through)\s*)?"
-    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?"
+    rf"(?i)(?<![\w.])(?:(?P<other>{_DAY}{_TO})?(?P<day>{_DAY}\s+(?:of\s+)?(?P<month>{_NAMES})\b\.?"
     r"(?:,?\s+(?P<year>\d{4})\b)?"
 )
 _MONTH_DAY = re.compile(
-    rf"(?i)\b(?P<month>{_NAMES})\b\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d)"
+    rf"(?i)\b(?P<month>{_NAMES})\b\.?\s+(?P<day>{_DAY}\b(?![:.]\d)"
+    rf"(?:{_TO}(?P<other>{_DAY}\b(?![:.]\d|\s*(?:[ap]\.?m|(?:of\s+)?(?:{_NAMES}))\b))?"
     r"(?:,?\s+(?P<year>\d{4})\b)?"
 )
 _MONTH_YEAR = re.compile(rf"(?i)\b(?P<month>{_NAMES})\b\.?,?\s+(?P<year>\d{{4}})\b")
@@ -270,9 +272,6 @@ _WEEKDAY_ALONE = re.compile(rf"(?i)\b(?P<weekday>{'|'.join(WEEKDAY_NUMBERS)})s?\
 _QUARTER = re.compile(
     r"(?i)\b(?:q(?P<quarter>[1-4])|(?P<rank>first|second|third|fourth) quarter)\b"
     r"(?:(?: of)?[\s/-]*(?P<year>\d{4}))?"
-)
-_SEASON = re.compile(
-    r"(?i)\b(?P<season>spring|summer|autumn|fall|winter)(?= (?:of )?(?:19|20)\d\d\b)"
 )
 _YEAR = re.compile(r"(?<![\w.,-])(?P<year>19\d\d|20\d\d)(?![\w-]|[.,]\d)")
 _TIME = re.compile(
@@ -308,7 +307,7 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
             written = match[0].strip()
             for part, value in parts.items():
                 if value is not None:
-                    named = cast(Part, {"first": "day", "rank": "quarter"}.get(part, part))
+                    named = cast(Part, {"other": "day", "rank": "quarter"}.get(part, part))
                     expression = named, _comparable(value), written, *match.span()
                     found.append(TemporalExpression(*expression))
 
@@ -325,7 +324,6 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
     if "q" in lowered:
         add_all(_QUARTER)
     if has_year:
-        add_all(_SEASON)
         add_all(_YEAR)
     if _TIME_HINT.search(text):
         add_all(_TIME)
@@ -359,8 +357,7 @@ def differing_times(
     return left_only, right_only
 
 
-_FIRST_MONTHS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
-_SPAN = re.compile(r"(?i)\s*(?:-|–|to|until|till|through)\s*(?:the (?:end|beginning) of )?")
+_SPAN = re.compile(rf"(?i){_TO}(?:the (?:end|beginning) of )?")
 _BEFORE_DATE = re.compile(r"(?i)\b(?:in|on|during)\s+(?:the\s+)?\Z")
 _BEFORE_SPAN = re.compile(r"(?i)\b(?:from|during)\s+(?:the\s+)?\Z")
 _OF_ONE_DATE = re.compile(r"\s*(?:of\s*)?")
@@ -382,12 +379,12 @@ class Period:
     def year(self) -> int:
         return self.first[0] or self.last[0]
 
-    def days(self, year: int) -> tuple[date, date]:
-        """Return its first and last day; `year` counts where the text has none."""
+    def days(self, year: int = 0) -> tuple[date, date]:
+        """Return its first and last day; without a year, in `year` or one of 365 days."""
         (first_year, *first), (last_year, *last) = self.first, self.last
         last_day = (last[0], last[1] or 31)
         is_over_new_year = last_day < (first[0], first[1])
-        ends = last_year or (first_year or year) + (is_over_new_year and not last_year)
+        ends = last_year or (first_year or year or 2001) + is_over_new_year
         begins = first_year or ends - is_over_new_year
         return _day(begins, first[0], first[1] or 1), _day(ends, *last_day)
 
@@ -404,7 +401,7 @@ def find_period(text: str, times: Sequence[TemporalExpression]) -> Period | None
         if time.part in ("weekday", "hour", "when"):
             return None
         before = groups[-1][-1].end if groups else time.start
-        if groups and _OF_ONE_DATE.fullmatch(text[before : max(before, time.start)]):
+        if groups and _OF_ONE_DATE.fullmatch(text[before : time.start]):
             groups[-1].append(time)
         else:
             groups.append([time])
@@ -429,28 +426,26 @@ def _edges(times: Sequence[TemporalExpression]) -> tuple[tuple[int, int, int], .
     elif "quarter" in values:
         first = 3 * cast(int, values["quarter"]) - 2
         last = first + 2
-    elif "season" in values:
-        first = _FIRST_MONTHS[cast(str, values["season"])]
-        last = first + 2
     year = cast(int, values.get("year", 0))
     return (year, first, days[0]), (year, last, days[-1])
 
 
 def is_part_of(one: Period, other: Period) -> bool:
-    """Return whether all days of a period are among those of another."""
-    (first, last), (begins, ends) = _days_of(one, other)
-    return begins <= first and last <= ends
+    """Return whether all days of a period are among those of another.
+
+    A month without a year does not count as part of a whole year.
+    """
+    first, last = one.days(other.year)
+    begins, ends = other.days(one.year)
+    is_whole_year = ends - begins >= timedelta(days=364)
+    return begins <= first and last <= ends and (one.year > 0 or not is_whole_year)
 
 
 def is_next_to(one: Period, other: Period) -> bool:
-    """Return whether a period begins on the day after the other."""
-    (first, _), (_, ends) = _days_of(one, other)
-    return first - ends == timedelta(days=1)
-
-
-def _days_of(*periods: Period) -> list[tuple[date, date]]:
-    year = max(period.year for period in periods) or 2000
-    return [period.days(year) for period in periods]
+    """Return whether a period begins on the day after the other, in a year that fits."""
+    first, next_day = one.days(other.year)[0], other.days(one.year)[1] + timedelta(days=1)
+    have_years = one.year and other.year
+    return next_day == first if have_years else next_day.timetuple()[1:3] == first.timetuple()[1:3]
 
 
 _WEEKDAYS = {name[:3]: name for name in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")}

@@ -40,7 +40,6 @@ from kbx_tui.similarity.comparisons import (
     score_fields,
     shown_matches,
 )
-from kbx_tui.similarity.conflict_guard import with_period_of
 from kbx_tui.similarity.duplicate_scan import NOTHING_KEPT, DuplicateScan, KeptPairs, find_clusters
 from kbx_tui.similarity.fact_vectors import (
     CandidateText,
@@ -386,7 +385,7 @@ _NOTE_AT_END = re.compile(r"\s*\([a-z][\w -]*: [^()]*\)\s*$", re.IGNORECASE)
 
 def known_and_draft(pair: PairSimilarity) -> tuple[str, str]:
     known, draft = (_NOTE_AT_END.sub("", text) or text for text in (pair.right, pair.left))
-    return with_full_weekdays(known), with_full_weekdays(with_period_of(draft, known))
+    return with_full_weekdays(known), with_full_weekdays(draft)
 
 
 def _count(facts: FactVectors, within: Flags | None) -> int:

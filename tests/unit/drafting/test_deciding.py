@@ -225,6 +225,15 @@ def test_stored_duplicate_is_superseded_only_on_its_own_page() -> None:
     assert (other.state, other.proposal.action) == ("near", "skip")
 
 
+def test_a_longer_time_is_not_skipped_as_nothing_new() -> None:
+    near = match(0.9, text="On leave on 5 June")
+    judged = Judgement("refines", 0.9, "one is more exact")
+    pair = replace(near.known.pair, left="On leave in June", right=near.known.text, judged=judged)
+    verdict = decide(check(replace(near, known=replace(near.known, pair=pair)), text=pair.left))
+    assert (verdict.state, verdict.proposal.action, verdict.is_sure) == ("near", "create", False)
+    assert verdict.reason == "speaks of a longer time than 'On leave on 5 June'"
+
+
 def test_a_new_draft_says_what_it_was_compared_with() -> None:
     assert decide(check()).reason == "no fact, open item or field of Alice is similar"
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import quote, unquote
 
 import mcp_types as types
-from anyio import create_memory_object_stream, create_task_group
+from anyio import create_memory_object_stream, create_task_group, sleep
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from anyio.to_thread import run_sync
 from mcp.server.context import ServerRequestContext
@@ -51,6 +51,8 @@ INSTRUCTIONS = (
 )
 REVIEWED = " What you write is proposed to the user, who accepts or refuses it."
 MARKDOWN = "text/markdown"
+MOST_UNREAD, UNREAD_SECONDS = 100, 0.05
+"""Responses that may wait until the client reads, and the time between two looks if more do."""
 
 Called = Callable[[str, str, float], object]
 """Receives the tool that was called, `ok` or the type of failure, and the seconds it took."""
@@ -113,6 +115,8 @@ async def _read_requests(received: Messages, refusals: Messages) -> None:
                 message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
             except ValueError:
                 continue
+            while refusals.statistics().tasks_waiting_send > MOST_UNREAD:
+                await sleep(UNREAD_SECONDS)
             await received.send(SessionMessage(message))
 
 

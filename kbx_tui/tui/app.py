@@ -216,7 +216,10 @@ class KbxApp(TerminalApp):
             return
         from kbx_tui.tui.shell.questions import TrustQuestion
 
+        own = self.keymap
+
         async def take(allowed: bool | None) -> None:
+            self._use_keymap(own)
             try:
                 await asyncio.to_thread(self.bases.answer, root, requests, allowed=bool(allowed))
             except KbxError as error:
@@ -229,6 +232,7 @@ class KbxApp(TerminalApp):
             await self.open_base(root, query)
             await self._open_drafts()
 
+        self._use_keymap(keymap.Keymap(offer=self.offer))  # or the base could swap yes and no
         self.push_screen(TrustQuestion(str(root), requests), take)
 
     def ask_to_index(self, question: IndexQuestion, answer: Callable[[bool], object]) -> None:
@@ -272,12 +276,15 @@ class KbxApp(TerminalApp):
             self.explore.model.restore_knobs(*knobs)
         self.explore.panes.restore_hidden()
         try:
-            self.keymap = keymap.Keymap(dict(settings.keys), self.offer)
+            self._use_keymap(keymap.Keymap(dict(settings.keys), self.offer))
         except ConfigError as error:
-            self.keymap = keymap.Keymap(offer=self.offer)
+            self._use_keymap(keymap.Keymap(offer=self.offer))
             self.show_error(safe_line(str(error)))
-        self.set_keymap(self.keymap.changes)
         self.explore.show_keymap()
+
+    def _use_keymap(self, used: keymap.Keymap) -> None:
+        self.keymap = used
+        self.set_keymap(used.changes)
 
     async def _close_base(self) -> None:
         if self.explore is None:

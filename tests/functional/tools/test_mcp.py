@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.methods import METHODS
 from tests.command_line import program_environment
-from tests.functional.tools.mcp_requests import INITIALIZE, call
+from tests.functional.tools.mcp_requests import INITIALIZE, LIST, call
 from tests.functional.vaults import write_vault
 
 
@@ -177,6 +178,34 @@ def test_server_initializes_before_the_base_is_opened_and_ends_with_its_client(
     assert process.stderr.read() == b""
     process.stderr.close()
     process.stdin.close()
+
+
+@pytest.mark.slow
+def test_no_more_is_read_from_a_client_that_reads_no_answers(tmp_path: Path) -> None:
+    """Each answer that waits takes memory; all are sent once the client reads."""
+    count, meta = 600, {"_meta": {"filler": "x" * 1_000}}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kbx_tui", "--kb", str(tmp_path), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=program_environment({}),
+    )
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+    process.stdin.flush()
+    assert process.stdout.readline()
+    lines = (json.dumps({**LIST, "id": 1 + n, "params": meta}).encode() for n in range(count))
+    requests = b"".join(line + b"\n" for line in lines)
+    writing = threading.Thread(target=lambda: process.stdin and process.stdin.write(requests))
+    writing.start()
+    writing.join(10.0)  # of seconds; a server that read on would have read all of it
+    assert writing.is_alive()
+    answered = {json.loads(process.stdout.readline())["id"] for _ in range(count)}
+    assert answered == set(range(1, count + 1))
+    writing.join()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "example.com", ""])

@@ -187,6 +187,16 @@ def test_resources_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:
         assert read_resource(bases[0], uri) == read_resource(bases[1], uri)
 
 
+def test_exports_tell_nothing(bases: tuple[KnowledgeBase, ...], tmp_path: Path) -> None:
+    exported = list[dict[str, bytes]]()
+    for number, kb in enumerate(bases):
+        folder = kb.imports.export_okf(tmp_path / str(number)).folder
+        files = sorted(file for file in folder.rglob("*") if file.is_file())
+        exported.append({file.relative_to(folder).as_posix(): file.read_bytes() for file in files})
+    assert exported[0] == exported[1]
+    assert "people/vera-sand.md" in str(exported[0].keys())
+
+
 def test_what_is_proposed_and_its_answers_tell_nothing(bases: tuple[KnowledgeBase, ...]) -> None:
     fact_ids = [fact.fact_id for fact in bases[0].public.entities.facts()]
 

@@ -292,6 +292,16 @@ async def test_a_refused_base_stays_closed_and_the_reason_is_shown(
     assert not (fresh_demo.parent / "outside").exists()
 
 
+async def test_the_base_does_not_choose_the_keys_of_the_question(demo_copy: Path) -> None:
+    keys = '[keys]\nwelcome.take = "escape"\nwelcome.back = "enter"\nalpha.less = "ctrl+g"\n'
+    async with starting(configure(demo_copy, COMMITS + keys), WIDE) as driver:
+        await until_asked(driver)
+        await driver.press("down", "escape")
+        await until_back(driver)
+        await driver.until(lambda: driver.app.key_of("alpha.less") == "ctrl+g ]")
+        assert trusted_bases()[str(demo_copy.resolve())].granted == {}
+
+
 async def test_without_git_everything_else_works_and_the_question_is_not_repeated(
     demo_copy: Path,
 ) -> None:

@@ -298,7 +298,8 @@ def _yaml_starts(source: str) -> dict[int, int]:
         if isinstance(event, yaml.CollectionEndEvent):
             are_starts.pop()
         elif isinstance(event, yaml.NodeEvent):
-            if are_starts and next(are_starts[-1]):
+            is_start = bool(are_starts) and next(are_starts[-1])
+            if is_start and event.start_mark:
                 starts.setdefault(event.start_mark.line, len(are_starts))
             if isinstance(event, yaml.CollectionStartEvent):
                 is_list = isinstance(event, yaml.SequenceStartEvent)

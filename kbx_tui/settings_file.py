@@ -322,12 +322,13 @@ def _readings(text: str, *, is_list: bool) -> Iterator[Any]:
 def _parse(data: bytes | None) -> tomlkit.TOMLDocument:
     try:
         text = (data or b"").decode("utf-8-sig")
+        load_toml(text)
         if count_dots(text) > MOST_DOTS:
             raise ConfigError(
                 f"{CONFIG_NAME} has more than {MOST_DOTS} dots in its keys: write tables instead"
             )
         return tomlkit.parse(text)
-    except (UnicodeDecodeError, TOMLKitError, RecursionError) as error:
+    except (ValueError, TOMLKitError, RecursionError) as error:
         raise ConfigError(f"{CONFIG_NAME} is not valid TOML: {error}") from error
 
 

@@ -31,7 +31,11 @@ class Entities:
         self._session = session
 
     def card(self, entity_id: str, *, as_of: str = "") -> EntityCard:
-        """Return everything known about an entity, or what was at a time. Raises NotFound."""
+        """Return everything known about an entity, or what was at a time.
+
+        What is dated later, or not at all, is left out. Raises ConfigError and NotFound.
+        """
+        _require_time(as_of)
         index = self._session.fresh_index()
         return (
             card_as_of(index, entity_id, as_of) if as_of else browse.entity_card(index, entity_id)
@@ -91,8 +95,7 @@ class Entities:
         """
         if limit < 1:
             raise OutOfRange(f"limit must be 1 or more, got {limit}")
-        if as_of and not DATE.fullmatch(as_of):
-            raise ConfigError(f"{as_of!r} is not a date; write it as 2026-03-10, 2026-03 or 2026")
+        _require_time(as_of or "")
         self._session.ensure_indexed()
         found = self.resolve(entity.removeprefix("@")).id
         return timeline(self._session.fresh_index(), found, as_of or "", limit)
@@ -145,6 +148,11 @@ class Entities:
         return FileWriter(self._session).set_settings(
             "entities", proposal.settings, "set [entities] in", dry_run=dry_run
         )
+
+
+def _require_time(as_of: str) -> None:
+    if as_of and not DATE.fullmatch(as_of):
+        raise ConfigError(f"{as_of!r} is not a date; write it as 2026-03-10, 2026-03 or 2026")
 
 
 def require_iso_date(date: str | None) -> str:

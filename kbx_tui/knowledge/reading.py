@@ -10,8 +10,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import cycle, repeat
 from typing import Any, ClassVar
 
 import msgspec
@@ -34,7 +36,7 @@ from kbx_tui.knowledge.fields import (
 from kbx_tui.knowledge.markdown import MAX_LINES, has_unread_lines, inline_fields, inline_tags
 from kbx_tui.knowledge.records import Document, Problem
 from kbx_tui.knowledge.titles import Titles, title_of
-from kbx_tui.knowledge.toml_text import load_toml
+from kbx_tui.knowledge.toml_text import entry_lines, load_toml
 from kbx_tui.knowledge.turns import turns_of
 from kbx_tui.knowledge.written_links import links_of, property_link_targets
 from kbx_tui.safe_text import replace_surrogates
@@ -169,7 +171,7 @@ def read_frontmatter(text: str) -> Frontmatter:
     if not opening:
         return _read_json_object(text) if _JSON_OBJECT.match(text) else Frontmatter({}, text, 1)
     fence = opening["fence"]
-    kind = opening["kind"].lower() or _KIND[fence]
+    kind = _kind(opening)
     starts_key = (_KEY_LINE if kind == "yaml" else _KEY_OF_OTHER_KIND).match(text, opening.end())
     closing = _CLOSE[fence].search(text, opening.end())
     if not closing:
@@ -184,7 +186,7 @@ def read_frontmatter(text: str) -> Frontmatter:
             return Frontmatter({}, text, 1, fault, 1 if fault else 0)
         return _read_other(kind, source, Frontmatter({}, body, body_line))
     try:
-        loaded = _load(source)
+        loaded = load_yaml(_readable(source))
     except UnreadableYaml as error:
         salvaged = _salvage(source) if error.salvageable else {}
         return Frontmatter(salvaged, body, body_line, str(error), error.line + 2)
@@ -198,6 +200,10 @@ def read_frontmatter(text: str) -> Frontmatter:
     values = copier.mapping(loaded, 0)
     fault = "frontmatter is nested too deep or repeats itself too often" if copier.cut else ""
     return Frontmatter(values, body, body_line, fault, 1 if fault else 0)
+
+
+def _kind(opening: re.Match[str]) -> str:
+    return opening["kind"].lower() or _KIND[opening["fence"]]
 
 
 def _read_json_object(text: str) -> Frontmatter:
@@ -238,13 +244,67 @@ def _read_other(kind: str, source: str, empty: Frontmatter) -> Frontmatter:
     return replace(empty, values=values, fault=fault, fault_line=1 if fault else 0)
 
 
-def _load(source: str) -> Any:
+def _readable(source: str) -> str:
+    """Return YAML with the placeholders of a template as texts. Raises UnreadableYaml."""
     try:
-        return load_yaml(source)
+        load_yaml(source)
     except UnreadableYaml:
         if (quoted := _PLACEHOLDER.sub(r"\1'\2'", source)) == source:
             raise
-    return load_yaml(quoted)
+        load_yaml(quoted)
+        return quoted
+    return source
+
+
+def entry_starts(head: str) -> dict[int, int]:
+    """Return the lines where entries of frontmatter begin, with how deep they are nested.
+
+    `head` has its opening (line 0) and closing line. Keys have depth 1, and what is in them more: a
+    list's items and nested keys; a table of TOML has depth 0. An entry ends where the next begins
+    that is not deeper. Empty where that is not known: for JSON, and for what cannot be read.
+    """
+    opening = _OPEN.match(head)
+    if not opening:
+        return {}
+    kind = _kind(opening)
+    source = head[opening.end() : head.rfind("\n") + 1]
+    starts = dict[int, int]()
+    with suppress(UnreadableYaml, ValueError):
+        if kind == "toml" and len(source) <= _MAX_SIZE:
+            load_toml(source)
+            starts = entry_lines(source)
+        elif kind in ("yaml", "yml"):
+            starts = _yaml_starts(source)
+    return {line + 1: depth for line, depth in starts.items()}
+
+
+def _yaml_starts(source: str) -> dict[int, int]:
+    starts = dict[int, int]()
+    try:
+        source = _readable(source)
+    except UnreadableYaml as error:
+        if not error.salvageable:
+            raise
+        line = 0
+        for entry in _entries(source):
+            _read_alone(entry)  # where one cannot be read, no end of another is sure
+            if entry.count("[") != entry.count("]"):
+                return {}
+            starts[line] = 1
+            line += entry.count("\n") + 1
+        return starts
+    are_starts = list[Iterator[bool]]()
+    for event in yaml.parse(source, Loader=_BaseLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            are_starts.pop()
+        elif isinstance(event, yaml.NodeEvent):
+            is_start = bool(are_starts) and next(are_starts[-1])
+            if is_start and event.start_mark:
+                starts.setdefault(event.start_mark.line, len(are_starts))
+            if isinstance(event, yaml.CollectionStartEvent):
+                is_list = isinstance(event, yaml.SequenceStartEvent)
+                are_starts.append(repeat(False) if event.flow_style else cycle((True, is_list)))
+    return starts
 
 
 def _salvage(source: str) -> dict[str, Any]:
@@ -257,15 +317,23 @@ def _salvage(source: str) -> dict[str, Any]:
     copier = _JsonCopier()
     for entry in _entries(source):
         try:
-            loaded = load_yaml(entry)
+            loaded = _read_alone(entry)
         except UnreadableYaml:
-            plain = _PLAIN_VALUE.match(entry)
-            loaded = {plain[1].strip(): plain[2].strip()} if plain else None
+            continue
         if isinstance(loaded, dict):
             values |= copier.mapping(loaded, 0)
         if copier.remaining <= 0:
             break
     return values
+
+
+def _read_alone(entry: str) -> Any:
+    try:
+        return load_yaml(entry)
+    except UnreadableYaml:
+        if not (plain := _PLAIN_VALUE.match(entry)):
+            raise
+        return {plain[1].strip(): plain[2].strip()}
 
 
 def _entries(source: str) -> Iterator[str]:

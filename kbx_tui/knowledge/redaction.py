@@ -23,7 +23,7 @@ from kbx_tui.knowledge.markdown import (
     outline,
     read_as_markdown,
 )
-from kbx_tui.knowledge.reading import read_frontmatter
+from kbx_tui.knowledge.reading import entry_starts, read_frontmatter
 from kbx_tui.knowledge.records import REDACTED
 
 _TAG = r"(?<![^\W_])(?<![/\\#&?])#redacted(?![^\W_])"
@@ -43,7 +43,7 @@ _UNSEEN = re.compile(
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Default_Ignorable_Code_Point of Unicode."""
-_OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+|</?[a-z][^<>]*>", re.IGNORECASE)
+_OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+|<(?:/?[a-z]|!--)[^<>]*>|%%[^%]*%%", re.IGNORECASE)
 _WORD = re.compile(r"(?<![^\W_])redacted(?![^\W_])", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
@@ -67,7 +67,7 @@ def has_redaction_mark(text: str) -> bool:
 
 
 def is_lone_mark(text: str) -> bool:
-    """Return whether a block holds nothing but a mark and perhaps other tags.
+    """Return whether a block holds nothing but a mark and perhaps other tags and comments.
 
     `[redacted]` is not a mark: it replaces text that its writer already removed.
     """
@@ -232,9 +232,6 @@ _PLACEHOLDERS = re.compile(
     rf"^({re.escape(PLACEHOLDER)}|{re.escape(FIELD_PLACEHOLDER)})$(?:\n+\1$)*\n*", re.MULTILINE
 )
 
-_KEY = re.compile(r"[^\s#\-\[\]{},].*?[:=]")
-_LONG_QUOTE = re.compile(r"\"{3}|'{3}")
-_ITEM = re.compile(r"(\s*)-(?:\s|$)")
 _STATUS = re.compile(
     r"^[ \t]*[\"']?(?:status[\"']?[ \t]*[:=].*\bredacted\b"
     r"|redacted[\"']?[ \t]*[:=][ \t]*(?:true|yes|1))",
@@ -259,7 +256,7 @@ def marked_lines(text: str) -> frozenset[int]:
     front = read_frontmatter(text)
     first = front.body_line - 1
     head = text.split("\n")[:first]
-    fields = _lines_of(_marked_fields(head))
+    fields = _lines_of(_marked_fields(head)) if head else set()
     return frozenset(fields | {first + line for line in redacted_lines(front.body)})
 
 
@@ -352,36 +349,29 @@ def _is_near_mark(found: re.Match[str]) -> bool:
 def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
     """Yield the marked entries of frontmatter; `head` has all of its lines, `---` included.
 
-    A mark on a list item applies to the item, a mark on a line of its own to the entries before and
-    after it.
+    A mark on a list item applies to the item, on the header of a table to the table; on a line of
+    its own to the entries before and after it.
     """
-    keys, is_quoted = list[int](), False
-    for number in range(1, len(head) - 1):
-        if not is_quoted and _KEY.match(head[number]):
-            keys.append(number)
-        is_quoted ^= len(_LONG_QUOTE.findall(head[number])) % 2 == 1
+    starts = entry_starts("\n".join(head))
+    keys = [line for line, depth in starts.items() if depth <= 1]
+    first = 0 if head[0].startswith("{") else 1  # an object of JSON has no fences
+    last = len(head) - first
 
     def entry(number: int) -> Span:
         at = bisect_right(keys, number)
-        start = keys[at - 1] if at else 1
-        return start, keys[at] if at < len(keys) else len(head) - 1
+        return keys[at - 1] if at else first, keys[at] if at < len(keys) else last
 
-    for number in range(1, len(head) - 1):
+    for number in range(first, last):
         line = plain(head[number])
         if not _FIELD_MARK.search(line):
             continue
-        item = _ITEM.match(line)
+        depth = starts.get(number, 1)
         if line.lstrip().startswith("#"):
-            yield entry(max(number - 1, 1))[0], entry(number + 1)[1]
-        elif item:
-            indent = len(item[1])
+            yield entry(max(number - 1, first))[0], entry(number + 1)[1]
+        elif depth == 0 or (depth > 1 and line.split()[0] == "-"):
             end = number + 1
-            while end < len(head) - 1 and _indent(head[end]) > indent:
+            while end < last and starts.get(end, depth + 1) > depth:
                 end += 1
             yield number, end
         else:
             yield entry(number)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip()) if line.strip() else 10**6

@@ -104,6 +104,9 @@ def test_timeline_is_limited_and_refuses_a_malformed_date(base: Path, kbx: Comma
     with KnowledgeBase(base) as kb:
         with pytest.raises(ConfigError, match="not a date"):
             kb.entities.timeline("ada", as_of="2026-99-99")
+        for as_of in ("tomorrow", "2026-3-1"):
+            with pytest.raises(ConfigError, match="not a date"):
+                kb.entities.card("person:ada-stone", as_of=as_of)
         for limit in (0, -1):
             with pytest.raises(OutOfRange, match="limit must be 1 or more"):
                 kb.entities.timeline("ada", limit=limit)

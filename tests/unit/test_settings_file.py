@@ -97,5 +97,9 @@ def test_a_file_with_many_dotted_keys_is_read_but_not_changed(tmp_path: Path) ->
     assert load_settings(tmp_path) == Settings()
     with pytest.raises(ConfigError, match="more than 200 dots in its keys"):
         with_settings(text.encode(), "search", {"limit": 5})
-    few = b'[keys]\nalpha.less = "a"\n'
-    assert b"limit = 5" in with_settings(few, "search", {"limit": 5})
+    inline = "x = {" + ", ".join(f"a.b.c.d{number} = 1" for number in range(100)) + "}\n"
+    with pytest.raises(ConfigError, match="more than 200 dots in its keys"):
+        with_settings(inline.encode(), "search", {"limit": 5})
+    words = b'[notes]\nx = """\n' + b"a.b = 1\n" * 300 + b'"""\n'
+    for few in (b'[keys]\nalpha.less = "a"\n', words):
+        assert b"limit = 5" in with_settings(few, "search", {"limit": 5})

@@ -54,6 +54,8 @@ class Reader:
         self._kept = LruCache[tuple[str, int], TextLayout](KEPT)
         self._kept_for: object = None
         self.history: list[Step] = []
+        self._as_of: dict[str, str] = {}
+        """The day as of which a card was last shown, by the id of its entity."""
         """The documents and cards opened, in order; the last one is shown."""
         self.origin: Pane = "results"
         self.return_mode = ""
@@ -139,7 +141,8 @@ class Reader:
 
     def open_card(self, entity_id: str, *, replace: bool = False) -> None:
         self._takes_focus, self._replaces = True, replace
-        self._requests.start(self._read_card(entity_id))
+        as_of = self._as_of.get(entity_id, "") if replace else ""
+        self._requests.start(self._read_card(entity_id, as_of))
 
     def follow(self, target: str, source: str) -> None:
         self._takes_focus, self._replaces = True, False
@@ -207,6 +210,7 @@ class Reader:
             return present_card(card), is_redacted
 
         (card, is_redacted), pane = await self._client.run(read), self._screen.query_one(EntityCard)
+        self._as_of[card.id] = as_of
         pane.show(card, as_of, is_redacted=is_redacted)
         self._arrive(("card", card.id), pane)
 

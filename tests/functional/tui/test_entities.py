@@ -176,6 +176,10 @@ async def test_a_card_shows_what_was_known_on_the_day_of_a_document(tmp_path: Pa
         shown = driver.text_of(EntityCard)
         assert "south route" in shown
         assert not any(word in shown for word in ("superseded", "north route", "Spring"))
+        await driver.press("down", "enter")
+        await driver.until(lambda: "as of" not in driver.screen_text())
+        await driver.press("escape")
+        await driver.until(lambda: "Entity · as of 2026-02-20" in driver.screen_text())
         await driver.press("A")
         await driver.until_shown(EntityCard, "Spring", "north route", "superseded")
         assert "as of" not in driver.screen_text()

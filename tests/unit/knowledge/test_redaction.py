@@ -3,7 +3,12 @@ import pytest
 from kbx_tui.knowledge.fields import DEFAULT_ENTITY_TYPES
 from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import read_frontmatter
-from kbx_tui.knowledge.redaction import near_marks, redacted_lines, says_redacted_at_top
+from kbx_tui.knowledge.redaction import (
+    marked_lines,
+    near_marks,
+    redacted_lines,
+    says_redacted_at_top,
+)
 
 
 def read(text: str) -> str:
@@ -40,6 +45,7 @@ MARKS = (
         ("## Facts\n- secret\n\n  more secret #redacted\n- open\n", "open"),
         ("## Facts\n- secret\n\n  ```\n  secret (redacted)\n  ```\n- open\n", "open"),
         ("## Old\n\nopen\n\n<details>\n\nsecret\n\n#redacted\n</details>\n", "open"),
+        ("open\n\nsecret\n\n#redacted <!-- by legal --> %% ask Bo %%\n", "open"),
         ("- <!-- redacted --> secret\n\n  secret\n  - secret\n- open\n", "open"),
         ("- ```\n  x\n\n  (redacted)\n  ```\n\n  secret\n- open\n", "open"),
         ("- > x #redacted\n\n  secret\n- open\n", "open"),
@@ -72,6 +78,16 @@ def test_a_mark_in_a_comment_of_the_frontmatter_redacts_the_entry(mark: str) -> 
         '+++\nteam="open"\nrole = [\n"secret",\n"more"] # redacted\n+++',
         '---\nteam: open\nrole: "a\nsecret\nmore" # redacted\n---',
         "---\nteam: open\nrole: [a,\nsecret,\nmore] # redacted\n---",
+        '---\nteam: open\nrole: "secret\nb: x\nsecret" # redacted\n---',
+        '---\nteam: open\nrole: [secret,\n"b: x",\nsecret] # redacted\n---',
+        "---\nteam: open\nrole: {a: secret,\nb: x,\nc: secret} # redacted\n---",
+        "---\nteam: open\nrole:\n  secret: # redacted\n    b: secret\n---",
+        '---\nteam: open\nrole:\n- a\n- "secret\n- b\n secret" # redacted\n---',
+        '---\nteam: open\nrole:\n- "b # redacted\n secret"\n---',
+        '---\ntitle: "a: b" c\nteam: secret\nrole: "secret\nb: x\nsecret" # redacted\n---\nopen',
+        "+++\nteam = 'open'\nrole = \"\"\"\n'''\na = 1 #redacted\nb = 'secret'\n\"\"\"\n+++",
+        "+++\nteam = 'open'\nrole = [\n'secret',\n[\n'b']\n, {x = 1}\n,'secret'] # redacted\n+++",
+        "+++\nteam = 'open'\n[role] # redacted\na = 'secret'\nb.c = 'secret'\n+++",
     ],
 )
 def test_a_mark_redacts_the_entry_with_lines_that_are_not_indented(fields: str) -> None:
@@ -81,12 +97,32 @@ def test_a_mark_redacts_the_entry_with_lines_that_are_not_indented(fields: str) 
     assert "open" in shown
 
 
+def test_a_mark_redacts_no_more_than_its_entry() -> None:
+    fields = (
+        "title: a: b\nrole: secret # redacted\nteam: open",
+        "people:\n- - secret # redacted\n  - secret\n- name: open\n  at: {x: open}",
+        "people:\n- name: secret # redacted\n  at: secret\n- name: open\nteam: open",
+        "all:\n  people:\n  - secret #redacted\n  team: open",
+    )
+    texts = (*(f"---\n{each}\n---\n" for each in fields), "+++\na='secret #redacted'\nb=1\n+++\n")
+    for text in texts:
+        lines = enumerate(text.split("\n"))
+        assert marked_lines(text) == {number for number, line in lines if "secret" in line}
+
+
 def test_marked_page_is_blanked_completely() -> None:
     shown = read("---\nstatus: redacted\n---\n# Ada\n\n## Facts\n- secret one\n- secret two\n")
     assert "secret" not in shown
     assert "secret" not in read("# Ada (redacted)\n\nsecret prose\n\n# More\n\nsecret as well\n")
     assert "secret" not in read("---\nstatus: _redacted_\n---\n# Ada\n\nsecret\n")
     assert "secret" not in read("---\nStatus: Redacted\n---\n# Ada\n\nsecret prose\n\n| secret |\n")
+
+
+@pytest.mark.parametrize("break_", ["", "\n"])
+def test_a_mark_in_an_object_of_json_redacts_all_of_it(break_: str) -> None:
+    assert "secret" not in read(
+        f'{{{break_}"team": "secret",{break_}"role": "(redacted)"}}\n# Ada\n'
+    )
 
 
 def test_neither_words_nor_near_marks_are_marks() -> None:

@@ -56,7 +56,9 @@ _ATTENDED = re.compile(
 )
 """Matches `who attended` and `who was at the kick-off`: what tells is the page of the meeting."""
 SEVERAL = 2
-"""Attendees of a meeting, as a note has one author; and documents of a series."""
+"""Attendees of a meeting: a note has one author."""
+SERIES = 2
+"""Documents with the same title, but for its date, that are a series."""
 SOME = 3
 """Documents of a kind from which a base has that kind."""
 
@@ -112,7 +114,7 @@ class DocumentKinds:
         wanted = set(map(term_of, words))
         of_kind = self._names.flags(lambda names: wanted <= set(map(term_of, names.split("\n"))))
         in_series = self._series.flags(" ".join(words).__eq__)
-        return of_kind | in_series if np.count_nonzero(in_series) >= SEVERAL else of_kind
+        return of_kind | in_series if np.count_nonzero(in_series) >= SERIES else of_kind
 
     def listed_for(self, query: str) -> Flags | None:
         """Return the documents that a query for nothing else but the newest or a time is for.

@@ -58,7 +58,7 @@ _ATTENDED = re.compile(
 SEVERAL = 2
 """Attendees of a meeting: a note has one author."""
 SERIES = 2
-"""Documents with the same title, but for its date, that are a series."""
+"""Documents whose titles differ only by date, so that they are a series."""
 SOME = 3
 """Documents of a kind from which a base has that kind."""
 

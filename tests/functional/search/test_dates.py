@@ -232,7 +232,7 @@ def test_the_newest_of_a_kind_are_those_with_its_type_folder_or_title(tmp_path: 
         assert all(result.score < 1.0 for result in search(kb, "last sail").results)
 
 
-def test_a_month_beside_meeting_is_no_time_if_it_may_be_a_name_of_the_base(
+def test_june_beside_meeting_stays_a_name_where_the_base_has_one(
     tmp_path: Path,
 ) -> None:
     pages = {

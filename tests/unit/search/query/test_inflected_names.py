@@ -108,7 +108,7 @@ def test_a_name_is_found_in_latin_or_cyrillic_letters(query: str, name: str) -> 
         ("отчёт Сенов", "Amartya Shenov"),
     ],
 )
-def test_no_word_is_read_as_a_name_that_only_sounds_like_it(query: str, name: str) -> None:
+def test_word_that_only_sounds_like_a_name_names_nobody(query: str, name: str) -> None:
     assert named(query, "english", (person(name),)) == set()
 
 

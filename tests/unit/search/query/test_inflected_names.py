@@ -112,7 +112,7 @@ def test_word_that_only_sounds_like_a_name_names_nobody(query: str, name: str) -
     assert named(query, "english", (person(name),)) == set()
 
 
-def test_marks_tell_the_sibilants_of_latin_names() -> None:
+def test_marks_distinguish_the_sibilants_of_latin_names() -> None:
     assert named("Šitov contract", "english", (person("Павел Шитов"),)) == {"Павел Шитов"}
     assert named("Чехов и смета", "english", (person("Anton Čehov"),)) == {"Anton Čehov"}
     people = (person("Ира Жукова"), person("Ира Зукова"))

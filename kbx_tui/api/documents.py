@@ -40,7 +40,7 @@ from kbx_tui.search.results.facets import Facets
 from kbx_tui.search.retrieval.scope import find_scope
 
 if TYPE_CHECKING:
-    from kbx_tui.search.browse import PageList
+    from kbx_tui.search.page_list import PageList
 
 _WORD = re.compile(r"\w+")
 
@@ -252,7 +252,7 @@ class Documents:
 
         Without either, all of them. Raises ConfigError.
         """
-        from kbx_tui.search.browse import list_pages
+        from kbx_tui.search.page_list import list_pages
 
         generation = self._session.fresh_index().generation()
         paths = self.in_scope(path)

@@ -83,7 +83,7 @@ def _read_json(file: SourceFile, form: Format | None) -> Imported:
     meetings = list(map(_in_one_level, _objects_in(data[lists[0]] if lists else data)))
     if meetings and all(map(_is_recording, meetings)):
         return Imported(tuple(_fathom_meeting(file, meeting) for meeting in meetings))
-    if records and all(record.keys() >= _UTTERANCE for record in records):
+    if records and all(map(_is_utterance, records)):
         date = _local_date(records[0].get("start_timestamp"))
         said = transcript(f"granola:{content_id(file.data)}", file, _turns(records), date=date)
         return Imported((said,))
@@ -93,6 +93,10 @@ def _read_json(file: SourceFile, form: Format | None) -> Imported:
     if form is not None or file.name == "conversations.json":
         raise ValueError(f"it holds no conversations or meetings{f' of {form}' if form else ''}")
     return Imported()  # settings, users, feedback: beside the conversations of an export
+
+
+def _is_utterance(record: dict[str, Any]) -> bool:
+    return record.keys() >= _UTTERANCE and _text_in(record, "source") in _SOURCES
 
 
 def _local_date(moment: object) -> str:

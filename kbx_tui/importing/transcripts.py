@@ -460,7 +460,7 @@ def read_fathom_text(file: SourceFile) -> ImportedDocument:
         date=date_of(stated, "") or day,
         attendees=_present(attendees_of(stated), turns),
         fields=fields,
-        head=list(filter(None, ["\n".join(head).strip()])),
+        head=[body] if (body := "\n".join(head).strip()) else [],
     )
 
 

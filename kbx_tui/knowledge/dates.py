@@ -98,7 +98,7 @@ _YEAR_IN_FOLDER = re.compile(r"(?:19|20)\d\d[^/]*/")
 _VERSION = re.compile(r"\d{4}\.(?:\d|\d\d\.\d)(?!\d)")
 """A folder of a version, as `2024.12.1`: with dots, a month and a day have two digits."""
 _DOTTED = re.compile(r"(?<!\d)\d{4}\.\d{1,2}\.\d{1,2}(?!\d)")
-_FIRST_VERSION = re.compile(r"(?<!\d)\d{4}\.\d{1,2}\.0(?!\d)")
+_FIRST_VERSION = re.compile(r"(?<!\d)(?:19|20)\d\d\.\d{1,2}\.0(?!\d)")
 _DATE_FOLDERS = re.compile(
     r"(?:^|/)((?:19|20)\d\d)[年년]?/(?:\1[-_])?"
     rf"(?:(\d{{2}}|\d(?=[月월]))[月월]?(?:[ ._-]+{_ANY_MONTH})?|({_ANY_MONTH}))"

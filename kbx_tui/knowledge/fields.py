@@ -173,8 +173,8 @@ def attendees_of(frontmatter: Mapping[str, Any]) -> tuple[Attendee, ...]:
 
 
 _ATTENDEE_LINE = re.compile(
-    r"^[ \t>*_-]*+(?:attendees|participants|invited|(?P<several>present|anwesend|présents)"
-    r"|teilnehme(?:r|nde|r[*:_]?innen)|asistentes|参加者|出席者|참석자)"
+    r"^[ \t>*_-]*+(?:attendees|participants|(?P<invited>invited)"
+    r"|(?P<several>present|anwesend|présents)|teilnehme(?:r|nde|r[*:_]?innen)|asistentes|参加者|出席者|참석자)"
     r"[*_]*[ \t]*(?:[:：]|(?=\[[^\[\]\n]{1,200}\]\(mailto:))[*_]*[ \t]*"
     r"(?P<names>\[?[^\W\d_][^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -199,7 +199,8 @@ def attendee_line(body: str) -> dict[str, list[dict[str, str]]]:
     end = end_of_top(body)
     if not _ATTENDEE_LINE.search(body, 0, end):  # most bodies, which are not parsed for that
         return {}
-    line = _ATTENDEE_LINE.search(blank_unread(body), 0, end)
+    lines = _ATTENDEE_LINE.finditer(blank_unread(body), 0, end)
+    line = min(lines, key=lambda each: each["invited"] is not None, default=None)
     if line is None or "[[" in line["names"]:  # links say it already
         return {}
     names = _LINK_TO_ADDRESS.sub(r"\1 <\2>,", line["names"])

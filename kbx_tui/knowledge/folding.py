@@ -61,15 +61,16 @@ def fold(text: str) -> str:
     return strip_accents(text).casefold()
 
 
-_LETTERS = zip(
-    "абвгґдежзийіјыклмнопрстуўфхцћчшэє", "abvggdezziiiiiklmnoprstuufhcccsee", strict=True
+_SIBILANTS = str.maketrans("ŠšŽžČčĆć", "ШшЖжЧчЧч")
+_LETTERS = zip("абвгґдезийіјыклмнопрстуўфћэє", "abvggdeziiiiiklmnoprstuufчee", strict=True)
+_LATIN = str.maketrans(
+    {**dict(_LETTERS), "х": "kh", "щ": "шч", "ъ": "", "ь": "", "ю": "iu", "я": "ia"}
 )
-_LATIN = str.maketrans({**dict(_LETTERS), "щ": "sc", "ъ": "", "ь": "", "ю": "iu", "я": "ia"})
 _SPELLINGS = tuple(
     (re.compile(spelling), letters)
     for spelling, letters in (
-        ("tsch|tch|ts", "c"), ("sch|sh|sz", "s"), ("ch", "c"), ("kh", "h"), ("zh", "z"), ("w", "v"),
-        ("x", "ks"), ("ph", "f"), ("ct", "kt"), ("[jy]", "i"), ("i[eo]", "e"),
+        ("tsch|tch", "ч"), ("sch|sh|sz", "ш"), ("ch", "ч"), ("kh", "h"), ("zh", "ж"), ("w", "v"),
+        ("x", "ks"), ("ph", "f"), ("ct", "kt"), ("ts|c", "ц"), ("[jy]", "i"), ("i[eo]", "e"),
         ("(?<=[dt])er$", "r"), (r"(.)\1+", r"\1"),
     )
 )  # fmt: skip
@@ -77,8 +78,11 @@ _SPELLINGS = tuple(
 
 
 def romanized(word: str) -> str:
-    """Return a folded word in Latin letters, the same for most spellings of a Cyrillic name."""
-    word = word.translate(_LATIN)
+    """Return a key of a word, with its accents, that is the same for most spellings of a Cyrillic
+    name. Sibilants stay Cyrillic, as they tell names apart: Шитов is `Shitov` or `Šitov`, and
+    `Sitov` is another.
+    """
+    word = fold(word.translate(_SIBILANTS)).translate(_LATIN)
     for spelling, letters in _SPELLINGS:
         word = spelling.sub(letters, word)
     return word

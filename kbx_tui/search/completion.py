@@ -47,7 +47,7 @@ def complete_filter(
         is_whole = typed.endswith("/") or bool({typed, f"{typed}/"} & set(values))
     else:
         is_whole = fold(typed) in map(fold, values)
-    longer = (typed + value[len(typed) :] for value in values if _begins(value, typed))
+    longer = (value for value in values if _begins(value, typed))
     return FilterCompletions(tuple(dict.fromkeys(longer))[:limit], is_whole or not values)
 
 

@@ -60,20 +60,19 @@ class NameLookup:
         """Return the numbers of the things with this name, else of those with all its words."""
         wanted = name_key(text)
         words = set(wanted.split())
-        fewest = min((self._with_word.get(word, ()) for word in words), key=len, default=())
-        pairs = [(self._keys[place], self._of[place][0]) for place in fewest]
+        pairs = min((self._with_word.get(word, ()) for word in words), key=len, default=())
         found = [number for key, number in pairs if key == wanted]
         found = found or [number for key, number in pairs if words <= set(key.split())]
         return list(dict.fromkeys(found))
 
     @cached_property
-    def _with_word(self) -> Mapping[str, Sequence[int]]:
-        """The places of the names that hold a word."""
-        places: defaultdict[str, list[int]] = defaultdict(list)
-        for place, key in enumerate(self._keys):
+    def _with_word(self) -> Mapping[str, Sequence[tuple[str, int]]]:
+        """The names that hold a word, each with the number of the thing."""
+        pairs: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+        for key, (number, _) in zip(self._keys, self._of, strict=True):
             for word in {*key.split()}:
-                places[word].append(place)
-        return places
+                pairs[word].append((key, number))
+        return pairs
 
     def _fits(self, wanted: str) -> Iterator[tuple[int, Fit]]:
         if not wanted:

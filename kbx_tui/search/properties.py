@@ -103,7 +103,7 @@ class Properties:
             near = most and process.extractOne(
                 key, sorted(self.keys), scorer=OSA.distance, score_cutoff=most
             )
-            if near or word.removeprefix("-")[len(name)] != ":":
+            if near or (len(name) > 1 and word[0] != "-" and word[len(name)] != ":"):
                 found.append((word, near[0] if near else ""))
         return tuple(found)
 

@@ -44,7 +44,7 @@ from kbx_tui.index.stored_records import (
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.folding import folded_words, name_key, romanized
+from kbx_tui.knowledge.folding import WORD, fold, folded_words, name_key, romanized
 from kbx_tui.knowledge.languages import ENGLISH, language_by_script, stem
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.query_words import NAMES_THAT_ARE_WORDS
@@ -277,19 +277,24 @@ class InflectedNames:
     Latin letters, or the other way round: `zhukova` of Жукова.
     """
 
-    def __init__(self, entities: EntityColumn, language: str) -> None:
-        self._entities, self._language = entities, language
+    def __init__(
+        self, entities: EntityColumn, language: str, is_held: Callable[[str], bool]
+    ) -> None:
+        self._entities, self._language, self._is_held = entities, language, is_held
+        self._words_by_form: dict[str, Mapping[str, Sequence[str]]] = {}
 
-    def base_form(self, word: str) -> str:
-        """Return the folded word of a name whose form a folded word is, else the word itself.
+    def base_form(self, written: str) -> str:
+        """Return the folded word of a name whose form a word is, else the word itself, folded.
 
-        A word that is that of a name, or a form of several equally well, stays as it is.
+        A word that is that of a name, or a form of several equally well, stays as it is. So does
+        one that documents hold or English often uses, if only its letters would be others.
         """
+        word = fold(written)
         if len(word) < SHORTEST_INFLECTED or word in self._words:
             return word
         script = ENGLISH if word.isascii() else language_by_script((word,))
-        spelt = self._by_spelling(in_cyrillic=not _is_cyrillic(word)).get(romanized(word), ())
-        if len(spelt) == 1:
+        spelt = self._by_spelling(in_cyrillic=not _is_cyrillic(word)).get(romanized(written), ())
+        if len(spelt) == 1 and not (is_common_word(word) or self._is_held(word)):
             return spelt[0]
         language = script if script != ENGLISH else self._language
         if language == ENGLISH:
@@ -306,15 +311,11 @@ class InflectedNames:
         return best[0] if len(best) == 1 else word
 
     @cached_property
-    def _words(self) -> frozenset[str]:
-        if len(self._entities) > MOST_ENTITIES:
-            return frozenset()
-        return frozenset(
-            word
-            for entity in self._entities
-            for name in (entity.name, *entity.aliases)
-            for word in folded_words(name)
-        )
+    def _words(self) -> Mapping[str, str]:
+        """The words of all names as written, by folded word."""
+        entities = self._entities if len(self._entities) <= MOST_ENTITIES else ()
+        names = (name for entity in entities for name in (entity.name, *entity.aliases))
+        return {fold(word): word for name in names for word in WORD.findall(name)}
 
     def _by_stem(self, language: str) -> Mapping[str, Sequence[str]]:
         return self._words_by(language, lambda word: _stems(word, language))
@@ -322,7 +323,9 @@ class InflectedNames:
     def _by_spelling(self, *, in_cyrillic: bool) -> Mapping[str, Sequence[str]]:
         return self._words_by(
             f"romanized {in_cyrillic}",
-            lambda word: {romanized(word)} if _is_cyrillic(word) == in_cyrillic else (),
+            lambda word: (
+                {romanized(self._words[word])} if _is_cyrillic(word) == in_cyrillic else ()
+            ),
         )
 
     def _words_by(
@@ -335,10 +338,6 @@ class InflectedNames:
                     found[form].append(word)
             self._words_by_form[key] = found
         return self._words_by_form[key]
-
-    @cached_property
-    def _words_by_form(self) -> dict[str, Mapping[str, Sequence[str]]]:
-        return {}
 
 
 def _is_cyrillic(word: str) -> bool:

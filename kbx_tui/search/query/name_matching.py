@@ -106,7 +106,7 @@ class NameMatcher:
         self.priors, self.names = NamePriors(votes), NameIndex(names)
         self.misspelt = MisspeltNames(entities, names)
         self.misspelt_parts = MisspeltParts(entities)
-        self.inflected = InflectedNames(entities, language)
+        self.inflected = InflectedNames(entities, language, lambda word: texts_with(word, "") > 0)
 
     @classmethod
     def of(

@@ -247,12 +247,12 @@ OF_AGENTS = (
 
 
 class QueryWords:
-    def __init__(self, text: str, base_form: Callable[[str], str] = str) -> None:
-        """`base_form` returns the name that a folded word is a form of, else the word itself."""
+    def __init__(self, text: str, base_form: Callable[[str], str] = fold) -> None:
+        """`base_form` returns the name that a word is a form of, else the word itself, folded."""
         self.text = text
         self.words = list(words_of(text))
         for index, word in enumerate(self.words):
-            if (form := base_form(word.folded)) != word.folded:
+            if (form := base_form(word.text)) != word.folded:
                 self.words[index] = replace(word, folded=form)
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)

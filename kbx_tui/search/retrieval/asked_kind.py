@@ -16,8 +16,7 @@ still found.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 
@@ -57,7 +56,9 @@ _ATTENDED = re.compile(
 )
 """Matches `who attended` and `who was at the kick-off`: what tells is the page of the meeting."""
 SEVERAL = 2
-"""Attendees of a meeting, as a note has one author; and documents of a series."""
+"""Attendees of a meeting: a note has one author."""
+SERIES = 2
+"""Documents whose titles differ only by date, so that they are a series."""
 SOME = 3
 """Documents of a kind from which a base has that kind."""
 
@@ -100,22 +101,20 @@ class DocumentKinds:
         )
 
     @cached_property
-    def _series(self) -> Mapping[str, Sequence[int]]:
-        """The documents with each title, folded and without its date."""
-        series: dict[str, list[int]] = defaultdict(list)
-        for row, title in enumerate(self._base.titles):
-            words = folded_words(title)
-            series[" ".join(w for w in words if not (w.isdigit() or w in MONTHS))].append(row)
-        return series
+    def _series(self) -> CodedColumn:
+        """The title of each document, folded and without its date."""
+        titles = map(folded_words, self._base.titles)
+        return CodedColumn.of(
+            " ".join(word for word in title if not (word.isdigit() or word in MONTHS))
+            for title in titles
+        )
 
     def called(self, words: Sequence[str]) -> Flags:
         """Return the documents whose type or folders folded words are, or the title of several."""
-        if len(rows := self._series.get(" ".join(words), ())) >= SEVERAL:
-            flags = np.zeros(len(self._base.titles), np.bool_)
-            flags[rows] = True
-            return flags
         wanted = set(map(term_of, words))
-        return self._names.flags(lambda names: wanted <= set(map(term_of, names.split("\n"))))
+        of_kind = self._names.flags(lambda names: wanted <= set(map(term_of, names.split("\n"))))
+        in_series = self._series.flags(" ".join(words).__eq__)
+        return of_kind | in_series if np.count_nonzero(in_series) >= SERIES else of_kind
 
     def listed_for(self, query: str) -> Flags | None:
         """Return the documents that a query for nothing else but the newest or a time is for.

@@ -85,8 +85,9 @@ class QueryDates:
         if request.dates == "off":
             return cls(query, filters)
 
-        def spans_of_names(text: str) -> list[Span]:
-            return [(match.start, match.end) for match in find_names(text).matches if match.named]
+        def spans_of_names(text: str, with_hints: bool = False) -> list[Span]:
+            matches = find_names(text).matches
+            return [(each.start, each.end) for each in matches if each.named or with_hints]
 
         today, is_filter = request.today or date.today(), request.dates == "filter"
         dated = read_dates(query, today, lambda: generation.document_dates, spans_of_names)
@@ -124,7 +125,7 @@ class QueryDates:
         if not (of_kind or KINDS_OF_TEXT.issuperset(words)):
             return self
         time = join_limited([read.period.words for read in self.read], " or ")
-        listed = "those of that type or folder" if of_kind else "all of that time"
+        listed = "those of that type, folder or title" if of_kind else "all of that time"
         note = f"no document of {time} says “{' '.join(words)}”; these are {listed}"
         return replace(self, text="", of_kind=of_kind, note=note)
 
@@ -329,23 +330,31 @@ class _Expression:
     is_whole_week: bool
     """Whether the whole week of the day is meant: `the week of 16 March`."""
     may_be_name: bool
+    is_unmarked: bool
+    """Whether nothing but the word before, as in `meeting June`, says that it is a date."""
 
 
 def read_dates(
     query: str,
     today: date,
     document_dates: Callable[[], DocumentDates],
-    find_names: Callable[[str], Sequence[Span]] = lambda text: (),
+    find_names: Callable[[str, bool], Sequence[Span]] = lambda text, with_hints: (),
 ) -> DatedQuery:
     """Return the query without its date words, and the periods that they mean.
 
     `document_dates` is called only if there are any, and `find_names`, which returns the spans of
-    the names in a text, only where a word such as `April` or `May` may be one.
+    the names in a text, or also of words that may be one, only where a word such as `April` or
+    `May` may be one.
     """
-    expressions = _find_expressions(query, today)
-    if any(expression.may_be_name for expression in expressions):
-        named = {place for start, end in find_names(query) for place in range(start, end)}
-        expressions = [e for e in expressions if not e.may_be_name or e.first.start not in named]
+    expressions = [
+        each
+        for each in _find_expressions(query, today)
+        if not each.may_be_name
+        or all(
+            not start <= each.first.start < end
+            for start, end in find_names(query, each.is_unmarked)
+        )
+    ]
     if not expressions:
         return DatedQuery(query, query)
     documents = document_dates()
@@ -411,14 +420,14 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
         is_adjective = lead["the"] and not part  # `before the March release`
         is_at_end = not query[end:].strip(" ?!.")
         is_range = next_join in _RANGE_JOINS and first.months != (1, 12)  # `March to May`
-        is_licensed = bool(
+        is_marked = bool(
             not first.is_bare
             or is_joined
             or part
             or (is_range and not dates[index + 1].relative)
             or (word in _LICENSING and not is_adjective)
-            or (is_at_end and _follows_document_word(query[: lead.start()]))
         )
+        is_licensed = is_marked or (is_at_end and _follows_document_word(query[: lead.start()]))
         if not is_licensed:
             continue
         is_onwards = word == "from" and trail is not None and trail["onwards"]
@@ -430,6 +439,7 @@ def _joined(query: str, dates: list[DateWords]) -> list[_Expression]:
             direction="since" if is_onwards else _DIRECTIONS.get(word, "in"),
             is_whole_week=part.startswith("week"),
             may_be_name=first.is_bare and word not in _NEVER_BEFORE_NAMES,
+            is_unmarked=not is_marked,
         )
         expressions.append(expression)
         is_open = word in ("between", "from") or next_join in _RANGE_JOINS

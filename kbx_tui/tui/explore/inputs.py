@@ -138,7 +138,8 @@ class QueryLine(PathInput):
             return
         values = [] if found is None else [v for v in found.values if safe_line(v) == v]
         if values:
-            self._suggest(unfinished.completed(values[0]))
+            typed = unfinished.value
+            self._suggest(unfinished.completed(typed + values[0][len(typed) :]))
         self._show_hint("   ".join(values[:SHOWN]))
         is_whole = found is None or found.is_whole
         self._model.update(query=text.strip() if is_whole else unfinished.rest)

@@ -186,7 +186,7 @@ def test_a_type_or_folder_is_listed_for_a_time_in_which_no_document_says_it(tmp_
     assert february.results[0].title == "Stop"
     assert [result.title for result in march.results] == ["Leak", "Slow pump"]
     note = "no document of March 2026 says “{}”; these are {}"
-    assert note.format("incident", "those of that type or folder") in march.meta.notes
+    assert note.format("incident", "those of that type, folder or title") in march.meta.notes
     assert len(articles.results) == 3
     assert note.format("articles", "all of that time") in articles.meta.notes
     assert [[each.title for each in response.results] for response in newest[:2]] == [
@@ -215,6 +215,39 @@ def test_the_newest_of_a_series_are_those_with_its_title(tmp_path: Path) -> None
     assert last == latest == ["2026-02-03", "2026-01-12"]
     assert one[0] == "2026-03-05"
     assert dated[0] == "2026-02-03"
+
+
+def test_the_newest_of_a_kind_are_those_with_its_type_folder_or_title(tmp_path: Path) -> None:
+    pages = {
+        "old/2025-01-12.md": "# Postmortem January\n\nThe pump.\n",
+        "old/2025-02-12.md": "# Postmortem February\n\nThe hose.\n",
+        "postmortem/2026-03-05-leak.md": "# Leak\n\nWater.\n",
+        "notes/2026-03-06.md": "---\ntype: postmortem\n---\n# Smoke\n\nFire.\n",
+        "notes/2026-03-07.md": "# Sail, March\n\nA postmortem of one sail.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, pages)) as kb:
+        for query in ("last postmortem", "newest postmortem"):
+            found = dates_of(search(kb, query))
+            assert found == ["2026-03-06", "2026-03-05", "2025-02-12", "2025-01-12"]
+        assert all(result.score < 1.0 for result in search(kb, "last sail").results)
+
+
+def test_june_beside_meeting_stays_a_name_where_the_base_has_one(
+    tmp_path: Path,
+) -> None:
+    pages = {
+        "people/june-park.md": "---\nname: June Park\ntype: person\n---\n# June Park\n",
+        "2026-02-03-plan.md": "# Plan\n\nMeeting with June Park about the roof.\n",
+        "2025-06-04-walk.md": "# Walk\n\nRain, a meeting.\n",
+        "2025-05-04-sea.md": "# Sea\n\nSand.\n",
+    }
+    with KnowledgeBase(index_vault(tmp_path, pages)) as kb:
+        for query in ("meeting june", "notes of june"):
+            response = search(kb, query)
+            assert read(response) == []
+            assert {"June Park", "Plan"} <= {result.title for result in response.results}
+        assert read(search(kb, "notes may")) == [("may", "May 2025")]
+        assert read(search(kb, "meeting in june")) == [("in june", "June 2025")]
 
 
 def test_a_page_about_a_month_or_year_is_of_any_time_in_it(tmp_path: Path) -> None:

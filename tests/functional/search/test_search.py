@@ -445,6 +445,7 @@ def test_a_misspelt_word_is_corrected_unless_it_is_to_be_searched_for_as_typed(
     assert not demo.search('"linkspann"').results
     assert demo.search("GW217").results == demo.search("gw-217").results
     assert not demo.search("GW217", as_typed=True).results
+    assert [note for note in demo.search("checksun").meta.notes if "checksum" in note]
     notes = demo.search("Checkout").meta.notes
     assert not [note for note in notes if "checksum" in note]  # two other letters: another word
 

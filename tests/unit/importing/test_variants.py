@@ -332,6 +332,9 @@ def test_rich_text_and_panels_of_granola_become_markdown() -> None:
     alone = [{"document_id": "n", "start_timestamp": "2026-03-02T12:00:00Z"} | said["n"][0]]
     page = meeting("Tides.transcript.json", alone)
     assert (page.title, page.date, page.body) == ("Tides", "2026-03-02", "**Others:** Aye.\n")
+    chunks = [{"document_id": "a", "source": "wiki", "text": "Paris is large."}]
+    with pytest.raises(Exception, match="nothing of a known format"):
+        imported("chunks.json", json.dumps(chunks))
     page = one("a.md", "---\ngranola_id: n\nurl: https://a.example\n---\nSail.\n")
     assert page.fields["url"] == "https://a.example"
 

@@ -65,8 +65,8 @@ def test_document_date_comes_from_frontmatter_then_file_name_then_folders(
     ],
 )
 def test_names_beside_a_version_are_versions(path: str, expected: str) -> None:
-    names = ("log/pump/v2024.12.0.md", path, "a.0.md")
-    assert list(map(folder_of_version, names)) == ["log/pump", None, None]
+    names = ("log/pump/v2024.12.0.md", path, "a.0.md", "notes/part 5000.1.0.md")
+    assert list(map(folder_of_version, names)) == ["log/pump", None, None, None]
     found = date_of({}, path, body="# Pump 2024.12.10\n", version_folders=["log/pump"])
     assert found == expected
 

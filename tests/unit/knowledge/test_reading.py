@@ -505,6 +505,8 @@ def test_entities_and_reference_links_in_headings_are_read(text: str, title: str
         ("**Attendees:** [Ines Roth](mailto:i@a.example), Bo Chan", ["Ines Roth", "Bo Chan"]),
         ("참석자: Ines Roth, Bo Chan", ["Ines Roth", "Bo Chan"]),
         ("Invited [Ines Roth](ines.md) to speak", []),
+        ("Invited: Ines Roth, Ann Ek\nPresent: Ines Roth, Bo Chan", ["Ines Roth", "Bo Chan"]),
+        ("Invited: Ines Roth, Ann Ek\nCalled: Bo Chan", ["Ines Roth", "Ann Ek"]),
         ("Present: Ines Roth, Bo Chan. Apologies: Carl Ek", ["Ines Roth", "Bo Chan"]),
         ("Present: Ines Roth, Bo; Apologies: Carl Ek", ["Ines Roth", "Bo"]),
         (

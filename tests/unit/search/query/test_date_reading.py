@@ -20,7 +20,7 @@ EVERY_DAY = [
 
 
 def read(query: str, dates: list[str] = EVERY_DAY, names: tuple[str, ...] = ()) -> DatedQuery:
-    def find_names(text: str) -> list[tuple[int, int]]:
+    def find_names(text: str, with_hints: bool) -> list[tuple[int, int]]:
         found = ((text.find(name), len(name)) for name in names)
         return [(start, start + size) for start, size in found if start >= 0]
 

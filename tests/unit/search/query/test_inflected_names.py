@@ -20,12 +20,16 @@ ENTITIES = (
 
 
 VOTES = {
-    word: NameVotes(3, 0) for word in ("кузнецова", "орлов", "weber", "bauer", "петр", "петра")
+    word: NameVotes(3, 0)
+    for word in (
+        *("кузнецова", "орлов", "weber", "bauer", "петр", "петра", "шитов", "жукова", "зукова"),
+        *("шмит", "цен", "цой", "маск", "шов", "shenov", "cehov"),
+    )
 }
 
 
 def held_by_texts(word: str, after: str) -> int:
-    return 5 if word in ("bericht", "plan") and not after else 0
+    return 5 if word in ("bericht", "plan", "mask") and not after else 0
 
 
 def named(query: str, language: str, entities: tuple[Entity, ...] = ENTITIES) -> set[str]:
@@ -91,11 +95,36 @@ def test_a_name_is_found_in_latin_or_cyrillic_letters(query: str, name: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("Sitov contract", "Павел Шитов"),
+        ("notes of Zukova", "Анна Жукова"),
+        ("Smit said", "Ян Шмит"),
+        ("what did Chen say", "Ли Цен"),
+        ("Choi said", "Ольга Цой"),
+        ("mask policy", "Илон Маск"),
+        ("show the plan", "Борис Шов"),
+        ("what did Show decide", "Борис Шов"),
+        ("отчёт Сенов", "Amartya Shenov"),
+    ],
+)
+def test_word_that_only_sounds_like_a_name_names_nobody(query: str, name: str) -> None:
+    assert named(query, "english", (person(name),)) == set()
+
+
+def test_marks_distinguish_the_sibilants_of_latin_names() -> None:
+    assert named("Šitov contract", "english", (person("Павел Шитов"),)) == {"Павел Шитов"}
+    assert named("Чехов и смета", "english", (person("Anton Čehov"),)) == {"Anton Čehov"}
+    people = (person("Ира Жукова"), person("Ира Зукова"))
+    assert named("Zhukova said", "english", people) == {"Ира Жукова"}
+
+
+@pytest.mark.parametrize(
     ("name", "spellings"),
     [
-        ("юлия шевченко", "yulia shevchenko, julia sevcenko, yuliya schewtschenko"),
+        ("юлия шевченко", "yulia shevchenko, Julia Ševčenko, yuliya schewtschenko"),
         ("евгении соловьев", "evgeny solovyov, yevgenii soloviev, jewgenij solovev"),
-        ("александр чехов", "alexander chekhov, aleksandr cehov"),
+        ("александр чехов", "alexander chekhov"),
     ],
 )
 def test_ways_to_write_a_cyrillic_name_are_one(name: str, spellings: str) -> None:

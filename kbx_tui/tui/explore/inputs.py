@@ -419,7 +419,10 @@ class ChipLine(LineWidget):
     """The key that leaves a field, where the others are text."""
 
     def on_mount(self) -> None:
-        self.watch(self.screen, "focused", lambda: self.refresh(layout=self.display), init=False)
+        self.watch(self.screen, "focused", self._refresh_keys, init=False)
+
+    def _refresh_keys(self) -> None:
+        self.refresh(layout=self.display)
 
     def show_chips(self, chips: Line, without_keys: Line, keymap: Keymap) -> None:
         self.without_keys, self.leave = without_keys, keymap.key_of("query.leave")

@@ -92,7 +92,8 @@ class AnswerDisplay:
             self._show_entities((), entities_without_query)
 
     def show_slow(self) -> None:
-        self._show_badge(("searching …",), busy=True)
+        for badge in self._screen.query(inputs.ModeBadge):  # none where the app ends meanwhile
+            badge.show(("searching …",), busy=True)
 
     def show_failure(self, text: str) -> None:
         view = self.view
@@ -153,8 +154,8 @@ class AnswerDisplay:
             has_entities=self._screen.has_class("-small"),
         )
 
-    def _show_badge(self, candidates: tuple[str, ...], *, busy: bool = False) -> None:
-        self._find(inputs.ModeBadge).show(candidates, busy=busy)
+    def _show_badge(self, candidates: tuple[str, ...]) -> None:
+        self._find(inputs.ModeBadge).show(candidates)
 
     def _show_chips(self, dates: DatesView | None, filters: Sequence[str], words: str) -> None:
         chips = self._find(inputs.DateChip), self._find(inputs.FilterChip)

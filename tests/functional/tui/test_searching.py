@@ -24,6 +24,12 @@ async def test_a_slow_search_shows_a_badge_and_keeps_the_old_results(demo: Path)
         await driver.until(lambda: "searching" not in driver.text_of(ModeBadge))
 
 
+async def test_a_search_that_is_slow_while_the_app_ends_shows_nothing(demo: Path) -> None:
+    async with running(demo, NARROW, asked="rollback plan") as driver:
+        await driver.explore.query_one(ModeBadge).remove()
+        driver.explore.model.on_slow()
+
+
 async def test_new_query_moves_the_cursor_to_the_first_entity(demo: Path) -> None:
     async with running(demo, WIDE, asked="Alice Chen and Grace Tully") as driver:
         entities = driver.explore.query_one(EntityList)

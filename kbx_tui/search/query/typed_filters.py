@@ -97,7 +97,9 @@ class TypedFilter:
         if self.key == '"':
             return " OR ".join(f'"{value}"' for value in self.values)
         if self.key == "-":
-            return f"-{_quoted(self.values[0], is_quoted=not _EXCLUDED.match(self.values[0]))}"
+            (word,) = self.values
+            is_word = _EXCLUDED.match(word) and not re.search("[:<>=]", word)  # -tag:x is a filter
+            return f"-{_quoted(word, is_quoted=not is_word)}"
         if self.key == "newest first":
             return self.key
         values = map(_quoted, self.values) if len(self.values) == 1 else iter(self.values)
@@ -221,7 +223,8 @@ def with_filter(query: str, key: Key, value: str) -> str:
     """
     added = str(TypedFilter(key, (value,)))
     appended = f"{query.rstrip()} {added}".lstrip()
-    is_read = len(read_filters(appended).filters) > len(read_filters(query).filters)
+    filters = read_filters(appended).filters
+    is_read = len(filters) > len(read_filters(query).filters) and filters[-1].key == key
     return appended if is_read else f"{added} {query.strip()}"
 
 

@@ -3,7 +3,7 @@
 import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
@@ -164,6 +164,9 @@ values = st.text(st.characters(exclude_characters='"', exclude_categories=("C", 
 KEYS_OF_TEXT = [key for key in KEYS if key not in ("from", "to", '"', "newest first")]
 
 
+@example("-", "tag:0", "")  # a word to leave out, and no filter by tag
+@example("-", "status<0", "")
+@example("type", ".", '"')  # not the quoted words `" type:"`
 @given(st.sampled_from(KEYS_OF_TEXT), values, st.text())
 def test_added_filter_is_read_back(key: Key, value: str, query: str) -> None:
     query = query.replace("“", "")

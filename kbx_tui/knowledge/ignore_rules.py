@@ -18,7 +18,7 @@ GITIGNORE_LIMIT = 1 << 20
 MOST_RULES = 5_000
 """Patterns of a base: each file is compared with all of them, whenever the base is walked."""
 MANY_CHARACTERS = 200
-"""Characters from which a pattern counts as two, from twice as many as three, and so on."""
+"""For each of so many characters, a pattern counts as one rule more."""
 MOST_CHARACTERS = 4_096
 """Longest pattern, as of a path on Linux: making an expression of a longer one takes minutes."""
 

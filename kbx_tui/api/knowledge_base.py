@@ -21,8 +21,8 @@ from kbx_tui.base_trust import missing_trust, trust_for_now
 from kbx_tui.config import Settings
 from kbx_tui.editing.journal import PENDING
 from kbx_tui.errors import OutOfRange
+from kbx_tui.index.build.file_changes import watch
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
-from kbx_tui.index.build.watch import watch
 from kbx_tui.index.excluded_files import excluded_files
 from kbx_tui.index.index_status import IndexSummary, Status, read_status, read_summary
 from kbx_tui.knowledge.vault import find_root

@@ -21,8 +21,8 @@ from kbx_tui.drafting.planning import file_diff
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
 from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.editing.journal import read_file
-from kbx_tui.editing.name_correction import NameCorrection
 from kbx_tui.editing.page_edits import (
+    NameCorrection,
     PageEdit,
     SetFields,
     Value,

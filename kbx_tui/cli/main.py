@@ -12,7 +12,6 @@ import click
 from kbx_tui.cli import app, options
 from kbx_tui.cli.base_command import Group, run
 from kbx_tui.cli.commands import (
-    agents,
     doctor,
     entities,
     evaluation,
@@ -21,7 +20,6 @@ from kbx_tui.cli.commands import (
     judgments,
     links,
     memory,
-    overview,
     search,
     servers,
     settings,
@@ -33,8 +31,8 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         search.search_command,
         entities.experts_command,
         entities.entity_command,
-        overview.timeline_command,
-        overview.context_command,
+        entities.timeline_command,
+        search.context_command,
         links.links_command,
         links.related_command,
         search.bases_command,
@@ -70,7 +68,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
     ),
     "Serve": (
         servers.mcp_command,
-        agents.install_agent_command,
+        servers.install_agent_command,
         servers.jsonl_command,
         servers.tool_command,
         servers.web_command,

@@ -30,8 +30,7 @@ from kbx_tui.index.ownership import (
     is_remembered,
     was_put_aside,
 )
-from kbx_tui.index.stamp import Stamp, newest_version, read_stamp
-from kbx_tui.index.table_files import ID_KEY, require_sound_table
+from kbx_tui.index.stamp import ID_KEY, Stamp, newest_version, read_stamp, require_sound_table
 from kbx_tui.index.tables import SCHEMA_VERSION, TEXT_RULES, problems_from, table_schema
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.removal import (

@@ -7,12 +7,15 @@ machine are kept out by a token, if one is set.
 It keeps no sessions: no tool depends on earlier requests, so any process can answer any request,
 and clients do not notice when a process is replaced.
 
+It answers in this process, or in several workers that it starts. They accept connections on one
+socket, which this process keeps open, so that those who connect while a worker starts, or in place
+of one that ended, wait for it. Workers that end are replaced.
+
     python -P -m kbx_tui.tools.mcp_http DESCRIPTOR
 
-runs a worker of `serve_http`. DESCRIPTOR is the listening socket, on which all workers accept. It
-gets one line of JSON on stdin, the fields of `McpOptions`, and sends reports on stdout (see
-`engine_process`), one at least every `ALIVE_SECONDS`. When stdin is closed, it answers pending
-requests and ends.
+runs a worker. DESCRIPTOR is the listening socket. The worker gets one line of JSON on stdin, the
+fields of `McpOptions`, and sends reports on stdout (see `engine_process`), one at least every
+`ALIVE_SECONDS`. When stdin is closed, it answers pending requests and ends.
 """
 
 from __future__ import annotations
@@ -25,7 +28,10 @@ import re
 import socket
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -35,7 +41,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kbx_tui.ending import end_soon, install, leave, on_signal
-from kbx_tui.errors import ConfigError
+from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.formatting import format_count
 from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
 from kbx_tui.http_service.hosts import (
@@ -46,8 +52,11 @@ from kbx_tui.http_service.hosts import (
     refusal,
 )
 from kbx_tui.http_service.http_server import HttpServer
+from kbx_tui.http_service.monitor import MonitorPort, monitored
+from kbx_tui.http_service.server_process import ServiceState, end_process, exit_code, start_child
+from kbx_tui.system import allow_connections
 from kbx_tui.tools.engine_process import Report, report_index, sent_as_lines, start_log
-from kbx_tui.tools.engine_worker import EngineWorker, McpOptions
+from kbx_tui.tools.engine_worker import EngineWorker, McpOptions, say
 from kbx_tui.tools.mcp_server import make_server
 
 ENDPOINT = "/mcp"
@@ -277,6 +286,142 @@ def access_token(file: Path | None, environment: Mapping[str, str]) -> str | Non
             f"{HOW}"
         )
     return token
+
+
+PROCESS = "server"
+
+
+def serve_one(
+    options: McpOptions, engine: EngineWorker, listening: socket.socket, port: MonitorPort | None
+) -> None:
+    """Serve in this process until a signal arrives, then answer pending requests."""
+    state = ServiceState(pids=lambda: {PROCESS: [os.getpid()]})
+    process = McpProcess(engine, options, partial(state.note, PROCESS))
+    asyncio.run(_serve(process, listening, port, state))
+
+
+def serve_several(
+    options: McpOptions, count: int, listening: socket.socket, port: MonitorPort | None
+) -> None:
+    """Serve with `count` worker processes. Raises KbxError if they end again and again."""
+    state = ServiceState()
+    asyncio.run(_serve(WorkerPool(options, count, state), listening, port, state))
+
+
+async def _serve(
+    service: McpProcess | WorkerPool,
+    listening: socket.socket,
+    port: MonitorPort | None,
+    state: ServiceState,
+) -> None:
+    allow_connections()
+    start_log()
+    with on_signal(service.stop):
+        async with monitored(port, state):
+            await service.serve(listening)
+
+
+MODULE = "kbx_tui.tools.mcp_http"
+"""Started as a worker."""
+RESTARTS, RESTART_SECONDS = 5, 60.0
+"""More restarts than this within this time end the server: new workers would fail as well."""
+LOOK_SECONDS, START_LOOKS, SILENT_LOOKS = 5.0, 12, 6
+"""A worker that reports nothing in this many waits in a row is stuck, and is replaced; the first
+report may take longer. Waits are counted, not seconds, because time also passes while this process
+is stopped or the machine is suspended: then a wait ends before the reports are read."""
+END_SECONDS = 1.8
+"""Time for a worker to answer pending requests when it is asked to end."""
+
+
+class WorkerPool:
+    def __init__(self, options: McpOptions, count: int, state: ServiceState) -> None:
+        self._options, self._count, self._state = options, count, state
+        self._workers: dict[str, asyncio.subprocess.Process] = {}
+        self._restarts: deque[float] = deque()
+        self._stopping = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        state.pids = self.pids
+
+    def pids(self) -> dict[str, list[int]]:
+        return {name: [process.pid] for name, process in list(self._workers.items())}
+
+    async def serve(self, listening: socket.socket) -> None:
+        """Serve until `stop`. Raises KbxError if workers end again and again."""
+        self._loop = asyncio.get_running_loop()
+        listening.setblocking(False)
+        work = [self._keep(number, listening) for number in range(self._count)]
+        tasks = [asyncio.create_task(each) for each in (self._stopping.wait(), *work)]
+        try:
+            (ended, *_), _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            ended.result()  # raises, unless it was the wait for `stop` that ended
+        finally:
+            for task in tasks:
+                task.cancel()
+            listening.close()
+            ends = [end_process(process, END_SECONDS) for process in self._workers.values()]
+            await asyncio.gather(*ends)
+            self._workers.clear()
+
+    def stop(self) -> None:
+        """Let the workers answer pending requests, then end. Callable from any thread."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has already ended
+                self._loop.call_soon_threadsafe(self._stopping.set)
+
+    async def _keep(self, number: int, listening: socket.socket) -> None:
+        """Run a worker, and another one whenever it ends. Raises KbxError if none can run."""
+        name = f"worker {number}"
+        options = replace(self._options, keeps_index=number == 0)
+        while True:
+            try:
+                process = self._workers[name] = await _start(options, listening)
+                await self._follow(name, process)
+                code = await exit_code(process, END_SECONDS)
+            except OSError as error:
+                raise KbxError(f"a worker cannot be started: {error.strerror}") from error
+            del self._workers[name]
+            self._state.forget(name)
+            now = time.monotonic()
+            self._restarts.append(now)
+            while now - self._restarts[0] > RESTART_SECONDS:
+                self._restarts.popleft()
+            if len(self._restarts) > RESTARTS:
+                often = f"{len(self._restarts)} times within {RESTART_SECONDS:g} seconds"
+                why = f"the last with exit code {code}; --workers 1 shows the reason"
+                raise KbxError(f"workers ended {often}, {why}")
+            self._state.observer.restarted()
+            say(f"{name} ended with exit code {code}; another one is started")
+
+    async def _follow(self, name: str, process: asyncio.subprocess.Process) -> None:
+        """Read the reports of a worker until it ends; kill it if it reports nothing for long."""
+        assert process.stdout is not None
+        silent, most = 0, START_LOOKS
+        while silent < most:
+            try:
+                line = await asyncio.wait_for(process.stdout.readline(), LOOK_SECONDS)
+                if not line:
+                    return
+                for kind, values in json.loads(line).items():
+                    self._state.note(name, kind, *values)
+                silent, most = 0, SILENT_LOOKS
+            except TimeoutError:
+                silent += 1
+            except (AttributeError, TypeError, ValueError):  # a line that is not a report
+                break
+        else:
+            say(f"{name} has not responded for {most * LOOK_SECONDS:g} seconds and is ended")
+        with suppress(ProcessLookupError):
+            process.kill()
+
+
+async def _start(options: McpOptions, listening: socket.socket) -> asyncio.subprocess.Process:
+    descriptor = listening.fileno()
+    process = await start_child(
+        *(sys.executable, "-P", "-m", MODULE, str(descriptor)), pass_fds=[descriptor]
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(asdict(options)).encode() + b"\n")
+    return process
 
 
 OPTION_BYTES = 65_536

@@ -25,7 +25,7 @@ for module, names in {
         if hasattr(module, name):
             delattr(module, name)
 """
-MAIN = "from kbx_tui.program import main; main()"
+MAIN = "from kbx_tui.__main__ import main; main()"
 MODULES = """
 from importlib import import_module
 from pkgutil import walk_packages

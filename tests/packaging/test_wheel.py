@@ -97,8 +97,8 @@ def test_the_wheel_has_its_licence_and_both_programs(wheel: Path) -> None:
         info = next(name for name in archive.namelist() if name.endswith("entry_points.txt"))
         programs = archive.read(info).decode()
         assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
-    assert "kbx-tui = kbx_tui.program:main" in programs
-    assert "kbx = kbx_tui.program:main" in programs
+    assert "kbx-tui = kbx_tui.__main__:main" in programs
+    assert "kbx = kbx_tui.__main__:main" in programs
 
 
 def test_an_installed_wheel_serves_people_agents_and_browsers(

@@ -1,8 +1,8 @@
-"""`kbx entity`, `kbx experts` and `kbx person|project|team`: entities and their pages."""
+"""`kbx entity`, `kbx timeline`, `kbx experts` and `kbx person|project|team`: entities, pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from inspect import cleandoc
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kbx_tui.experts.expert_ranking import ExpertRanking, Receipt
     from kbx_tui.knowledge.records import Fact
     from kbx_tui.search.browse import EntityCard, EntityName
+    from kbx_tui.search.timeline import Timeline, TimelineEntry
 
 
 ALL_ENTITIES = 1_000_000
@@ -419,3 +420,53 @@ def _receipt_line(receipt: Receipt) -> str:
     return f"      {format_score(receipt.contribution)}  {receipt.text}" + (
         f" ({shown})" if shown else ""
     )
+
+
+@click.command(name="timeline", cls=Command)
+@click.argument("name", metavar="NAME", shell_complete=options.complete_entity)
+@options.option("--as-of DATE", "What was known on this day, or at the end of this month or year.")
+@options.count_option("--limit", 50, "Maximum number of entries.")
+@options.json_option
+@options.format_option
+def timeline_command(name: str, as_of: str | None, limit: int) -> None:
+    """List the facts, meetings and other documents of an entity by date.
+
+    The newest come first. NAME is a name, an alias or an id, with or without an @. A fact that was
+    superseded after the day of --as-of is shown as it was then, if its line states when.
+
+    \b
+    Examples:
+      kbx timeline @alice
+      kbx timeline "Alice Chen" --as-of 2026-03-01
+      kbx timeline project:migration --limit 200 --format csv
+    """
+    with open_kb() as kb:
+        found = kb.entities.timeline(name, as_of=as_of, limit=limit)
+    if found.later:
+        say(f"{format_count(found.later, 'entry')} dated later, or undated, left out")
+    if found.more:
+        say(f"{format_count(found.more, 'older entry')} left out; --limit shows more")
+    entries = [timeline_json(entry) for entry in found.entries]
+    head = {"entity": picked(found.entity, "id name type path?"), "as_of": found.as_of or None}
+    counts = picked(found, "more later")
+    data: Any = {**head, "entries": entries, **counts}
+    print_result(data, timeline_lines(found), rows=entries)
+
+
+def timeline_json(entry: TimelineEntry) -> dict[str, Any]:
+    names = "date? kind text path line fact_id status? superseded? reason?"
+    return picked(entry, names)
+
+
+def timeline_lines(found: Timeline) -> Iterator[str]:
+    entity = found.entity
+    as_of = f" · as of {found.as_of}" if found.as_of else ""
+    yield f"{entity.name} · {entity.type} · {entity.id}{as_of}"
+    for entry in found.entries:
+        status = "" if entry.status in ("", "active") else entry.status
+        since = f" on {entry.superseded}" if status == "superseded" and entry.superseded else ""
+        place = "" if entry.fact_id is not None else entry.path
+        remarks = ", ".join(filter(None, (f"{status}{since}", entry.reason, place)))
+        kind = entry.kind.replace("_", " ")
+        shown = f"  ({remarks})" if remarks else ""
+        yield f"{entry.date[:10]:<10}  {padded(kind, 9)}  {entry.text}{shown}"

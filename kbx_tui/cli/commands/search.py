@@ -1,4 +1,4 @@
-"""`kbx search`, in one knowledge base or several; `kbx bases` lists known ones."""
+"""`kbx search`, in one base or several; `kbx bases` lists known ones, `kbx context` digests one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kbx_tui.cli.base_command import Command, gc_disabled, global_options, open_
 from kbx_tui.cli.output import print_json, print_result, print_table, prints_table, say, wants_json
 from kbx_tui.errors import ConfigError
 from kbx_tui.formatting import format_count
-from kbx_tui.tools.json_output import meta_json, picked, result_json, search_json
+from kbx_tui.tools.json_output import digest_json, meta_json, picked, result_json, search_json
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -336,3 +336,22 @@ def bases_command() -> None:
         for base in bases
     ]
     print_result(bases, lines or ["the app has opened no knowledge base yet"])
+
+
+@click.command(name="context", cls=Command)
+@options.count_option("--tokens", 2000, "Length of the digest; a token is four bytes.")
+@options.json_option
+def context_command(tokens: int) -> None:
+    """Print a digest: people, projects, teams, open items, what is new.
+
+    It is for an agent, or a person, who begins to work with the base. Each line ends with an id or
+    a place, by which `kbx search` and the tools find more.
+
+    \b
+    Examples:
+      kbx context
+      kbx context --tokens 500 --json | jq -r .text
+    """
+    with open_kb() as kb:
+        digest = kb.context(tokens)
+    print_result(digest_json(digest), digest.text.split("\n"))

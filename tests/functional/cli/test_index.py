@@ -23,7 +23,7 @@ def vault(tmp_path: Path) -> Path:
 
 PATIENT = """
 from kbx_tui import ending
-from kbx_tui.program import main
+from kbx_tui.__main__ import main
 
 ending.LIMIT_SECONDS = 600.0
 main()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kbx_tui.cli.commands.agents import AGENT_NAMES
+from kbx_tui.cli.commands.servers import AGENT_NAMES
 from kbx_tui.tools.agent_settings import AGENTS
 from kbx_tui.tools.methods import available_methods
 from tests.command_line import CommandLine, Ran, run_program

@@ -30,7 +30,7 @@ class Watching:
             listed.set()
             return walked_folder(root)
 
-        monkeypatch.setattr("kbx_tui.index.build.watch.walked_folder", note_listed)
+        monkeypatch.setattr("kbx_tui.index.build.file_changes.walked_folder", note_listed)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         assert listed.wait(PATIENCE)  # from now on every change is reported

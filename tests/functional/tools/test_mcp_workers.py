@@ -26,10 +26,9 @@ from kbx_tui.errors import KbxError
 from kbx_tui.http_service.connection_guard import ConnectionGuard, ConnectionLimits
 from kbx_tui.http_service.http_server import HttpServer
 from kbx_tui.http_service.server_process import ServiceState
-from kbx_tui.tools import serve_http
+from kbx_tui.tools import mcp_http
 from kbx_tui.tools.engine_worker import McpOptions
-from kbx_tui.tools.mcp_http import listen
-from kbx_tui.tools.serve_http import WorkerPool
+from kbx_tui.tools.mcp_http import WorkerPool, listen
 from tests.command_line import program_environment
 from tests.functional.tools.mcp_requests import ACCEPT, LIST, TOKEN
 from tests.waiting import until, wait_until
@@ -131,7 +130,7 @@ def test_workers_answer_as_one_server(served: Served) -> None:
 
 
 async def test_workers_that_end_at_once_end_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_http, "MODULE", "kbx_tui.no_such_module")
+    monkeypatch.setattr(mcp_http, "MODULE", "kbx_tui.no_such_module")
     listening, _ = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 2, ServiceState())
     with pytest.raises(KbxError, match=r"workers ended 6 times within 60 seconds, the last with"):
@@ -143,9 +142,9 @@ async def test_worker_that_reports_nothing_is_replaced(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.setattr(serve_http, "MODULE", "hanging_worker")
-    monkeypatch.setattr(serve_http, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr(serve_http, "START_LOOKS", 10_000)
+    monkeypatch.setattr(mcp_http, "MODULE", "hanging_worker")
+    monkeypatch.setattr(mcp_http, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(mcp_http, "START_LOOKS", 10_000)
     listening, _ = listen("127.0.0.1", 0)
     pool = WorkerPool(McpOptions("."), 1, ServiceState())
     with pytest.raises(KbxError, match=r"workers ended 6 times within 60 seconds"):
@@ -165,7 +164,7 @@ async def test_worker_is_kept_when_the_server_was_stopped_for_long(
 ) -> None:
     """As after Ctrl+Z, or on a machine that was suspended."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.setattr(serve_http, "MODULE", "reporting_worker")
+    monkeypatch.setattr(mcp_http, "MODULE", "reporting_worker")
     listening, _ = listen("127.0.0.1", 0)
     state = ReportedState()
     pool = WorkerPool(McpOptions("."), 1, state)

@@ -29,7 +29,7 @@ from tests.functional.tui.driving import WIDE, starting
 from tests.functional.vaults import ROLLBACKS, index_vault, write_vault
 from tests.functional.web.running import running, visitor
 from tests.trusting import copy_base
-from tests.unit.index.test_table_files import BASE_PATH, change
+from tests.unit.index.test_stamp import BASE_PATH, change
 
 Door = Callable[[Path], Awaitable[str]]
 QUERY = "how do deployment rollbacks work"

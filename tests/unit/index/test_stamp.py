@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from kbx_tui.errors import IndexDamaged
-from kbx_tui.index import table_files
+from kbx_tui.index import stamp
 from kbx_tui.index.array_file import FileState, state_of
 from kbx_tui.index.ownership import index_id
+from kbx_tui.index.stamp import require_sound_table
 from kbx_tui.index.store import Store
-from kbx_tui.index.table_files import require_sound_table
 from kbx_tui.removal import INDEX_TABLES
 
 BASE_PATH = b"\x92\x01" + bytes([14]) + b"\x08\x01\x22\x0as3://thief"
@@ -65,7 +65,7 @@ def test_a_manifest_may_be_deleted_by_another_process_meanwhile(
         manifest.unlink()
         return state
 
-    monkeypatch.setattr(table_files, "state_of", state_before_it_goes)
+    monkeypatch.setattr(stamp, "state_of", state_before_it_goes)
     check(store, "facts")
     assert not manifests_of(store, "facts")
 

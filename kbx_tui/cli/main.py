@@ -15,7 +15,6 @@ from kbx_tui.cli.commands import (
     doctor,
     entities,
     evaluation,
-    history,
     index,
     judgments,
     links,
@@ -36,7 +35,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         links.links_command,
         links.related_command,
         search.bases_command,
-        history.history_command,
+        search.history_command,
     ),
     "Write": (
         memory.memory_command,
@@ -45,7 +44,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         *map(entities.group_of, entities.FIELDS),
         start.import_command,
         start.export_command,
-        history.undo_command,
+        memory.undo_command,
     ),
     "Set up": (
         start.init_command,

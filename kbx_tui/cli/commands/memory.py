@@ -1,4 +1,4 @@
-"""`kbx memory` and `kbx dedup`: facts and open items, their drafts, and duplicates."""
+"""`kbx memory`, `kbx dedup`, `kbx undo`: facts, open items, drafts, duplicates; writes reverted."""
 
 from __future__ import annotations
 
@@ -23,17 +23,25 @@ from kbx_tui.cli.base_command import (
     warn_if_outdated,
 )
 from kbx_tui.cli.commands.entities import ALL_ENTITIES, fact_state, greyed
-from kbx_tui.cli.output import print_json, print_result, say, show_steps, wants_json
+from kbx_tui.cli.output import SHOWN, print_json, print_result, say, show_steps, wants_json
 from kbx_tui.cli.write_output import (
     confirmed,
     may_ask,
+    print_versions,
     prints_written,
     report_written,
     writing_options,
 )
-from kbx_tui.errors import Ambiguous, NotFound, WriteFault
+from kbx_tui.errors import Ambiguous, FileChanged, NotFound, RecordDamaged, WriteFault
 from kbx_tui.formatting import format_minute
-from kbx_tui.tools.json_output import check_json, dedup_json, fact_json, proposal_json, scan_json
+from kbx_tui.tools.json_output import (
+    check_json,
+    dedup_json,
+    entry_json,
+    fact_json,
+    proposal_json,
+    scan_json,
+)
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
@@ -442,3 +450,44 @@ def _read_drafts(kb: KnowledgeBase, file: str, default_entity: str) -> list[Draf
 
     drafts = drafts_from_text(sys.stdin.read()) if file == STDIN else kb.drafts.in_file(file)
     return [replace(draft, entity_name=draft.entity_name or default_entity) for draft in drafts]
+
+
+@click.command(name="undo", cls=Command)
+@click.argument("number", type=click.IntRange(min=1), required=False, metavar="[NUMBER]")
+@options.flag("--list listing", "List the last writes with their numbers.")
+@options.json_option
+def undo_command(number: int | None, listing: bool) -> None:
+    """Undo the last write.
+
+    NUMBER names an earlier write. A batch is undone as a whole. A file edited since the write is
+    left alone, and a diff shows what to revert by hand. A write whose record is damaged is not
+    undone; a diff shows what the record would have restored.
+
+    \b
+    Examples:
+      kbx undo
+      kbx undo --list
+    """
+    with open_kb() as kb:
+        if listing:
+            entries = kb.undoable()
+            lines = (
+                f"{one.number:>5}  {one.written_at}  {one.description}{'  (undone)' * one.undone}"
+                for one in entries
+            )
+            print_result([entry_json(entry) for entry in entries], lines)
+            return
+        try:
+            entry = kb.undo(number)
+        except FileChanged as error:
+            names = (f"{error.path} with write", f"{error.path} without it")
+            print_versions(error.expected, error.replaced, names)
+            raise
+        except RecordDamaged as error:
+            names = (f"{error.path} now", f"{error.path} as the record would restore it")
+            print_versions(error.current, error.restored, names)
+            raise
+    paths = [change.path for change in entry.changes]
+    more = f" and {len(paths) - SHOWN:,} more" if len(paths) > SHOWN else ""
+    line = f"undone: {entry.description} ({', '.join(paths[:SHOWN])}{more})"
+    print_result(entry_json(entry), [line])

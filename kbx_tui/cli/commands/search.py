@@ -1,4 +1,4 @@
-"""`kbx search`, in one base or several; `kbx bases` lists known ones, `kbx context` digests one."""
+"""`kbx search`, in one base or several; `kbx bases`, `kbx context`; `kbx history` of queries."""
 
 from __future__ import annotations
 
@@ -11,10 +11,26 @@ import click
 from click.core import ParameterSource
 
 from kbx_tui.cli import options
-from kbx_tui.cli.base_command import Command, gc_disabled, global_options, open_kb, selected_folders
-from kbx_tui.cli.output import print_json, print_result, print_table, prints_table, say, wants_json
+from kbx_tui.cli.base_command import (
+    Command,
+    Group,
+    gc_disabled,
+    global_options,
+    open_kb,
+    selected_folders,
+)
+from kbx_tui.cli.output import (
+    padded,
+    print_json,
+    print_result,
+    print_table,
+    prints_table,
+    say,
+    wants_json,
+)
 from kbx_tui.errors import ConfigError
-from kbx_tui.formatting import format_count
+from kbx_tui.formatting import format_count, local_datetime
+from kbx_tui.search.query_history import MAX_NAME
 from kbx_tui.tools.json_output import digest_json, meta_json, picked, result_json, search_json
 
 if TYPE_CHECKING:
@@ -355,3 +371,115 @@ def context_command(tokens: int) -> None:
     with open_kb() as kb:
         digest = kb.context(tokens)
     print_result(digest_json(digest), digest.text.split("\n"))
+
+
+@click.group(name="history", cls=Group, no_args_is_help=False)
+def history_command() -> None:
+    """List or clear the queries asked in the app, and those saved by name.
+
+    The last 1,000 are in .kbx/queries.jsonl, with their settings and what they found. `up` in the
+    query line recalls them, `ctrl+r` searches them, and the tune mode shows what another threshold
+    would have done with them. `y s` in the app saves a query by name.
+
+    \b
+    Examples:
+      kbx history list
+      kbx history saved
+      kbx history clear
+    """
+
+
+@history_command.command(name="list")
+@options.json_option
+def list_queries() -> None:
+    """List the queries asked in the app, the most recent first.
+
+    \b
+    Examples:
+      kbx history list
+      kbx history list --json | jq -r '.[].query'
+    """
+    with open_kb() as kb:
+        past = kb.queries.asked()
+    if not past:
+        say("no query has been asked in the app yet")
+    data = [
+        picked(asked, "query when found first settings", when=_when(asked.at)) for asked in past
+    ]
+    lines = (f"{row['when'] or '':<19}  {_count(row['found']):>7}  {row['query']}" for row in data)
+    print_result(data, lines)
+
+
+@history_command.command(name="clear")
+@options.flag("--dry-run", "Only count the queries.")
+@options.json_option
+def clear_queries(dry_run: bool) -> None:
+    """Forget the queries asked in the app. Judgments stay.
+
+    An app that is open still recalls those that it has read, until it ends.
+
+    \b
+    Examples:
+      kbx history clear
+      kbx history clear --dry-run --json
+    """
+    with open_kb() as kb:
+        count = kb.queries.forget(dry_run=dry_run)
+    line = f"{'would forget' if dry_run else 'forgot'} {format_count(count, 'query')}"
+    print_result({"queries": count, "cleared": not dry_run}, [line])
+
+
+@history_command.command(name="saved")
+@options.json_option
+def list_saved() -> None:
+    """List the queries saved by name, with `y s` in the app.
+
+    `ctrl+r` in the app runs one with its settings and lists what is new since it was last opened.
+
+    \b
+    Examples:
+      kbx history saved
+      kbx history saved --json | jq -r '.[].name'
+    """
+    from rich.cells import cell_len
+
+    with open_kb() as kb:
+        saved = kb.queries.saved()
+    if not saved:
+        say("no query is saved yet; `y s` in the app saves one")
+    names = "name query opened documents settings"
+    data = [
+        picked(query, names, opened=_when(query.at), documents=len(query.documents))
+        for query in saved
+    ]
+    width = min(max((cell_len(query.name) for query in saved), default=0), MAX_NAME)
+    lines = (
+        f"{padded(row['name'], width)}  {row['opened'] or '':<19}  {row['query']}" for row in data
+    )
+    print_result(data, lines)
+
+
+@history_command.command(name="remove")
+@options.text_argument("name", "NAME...", "the name is empty; `kbx history saved` lists them")
+@options.json_option
+def remove_saved(name: str) -> None:
+    """Remove a saved query. Its documents and judgments stay.
+
+    \b
+    Examples:
+      kbx history remove open incidents
+      kbx history remove "open incidents" --json
+    """
+    with open_kb() as kb:
+        saved = kb.queries.remove(name)
+    line = f"removed {saved.name}: {saved.query}"
+    print_result(picked(saved, "name query"), [line])
+
+
+def _count(found: int | None) -> str:
+    return "" if found is None else f"{found:,}"
+
+
+def _when(at: float) -> str | None:
+    """Return a time as `2026-03-17T09:41:05`, in local time; None if unknown."""
+    return local_datetime(at).isoformat(timespec="seconds") if at else None

@@ -57,15 +57,8 @@ def test_scan_has_exactly_the_documented_fields(kbx: CommandLine, base: Path) ->
     assert list(ran.json) == [*keys, "notes"]
     (cluster,) = ran.json["clusters"]
     assert list(cluster) == ["score", "relation", "facts"]
-    assert list(cluster["facts"][0]) == [
-        "text",
-        "fact_id",
-        "source_path",
-        "line",
-        "date",
-        "entity_name",
-        "match_type",
-    ]
+    names = "text fact_id source_path line date entity_name match_type"
+    assert list(cluster["facts"][0]) == names.split()
     assert cluster["facts"][0]["date"] == "2026-03-01"
     assert cluster["facts"][1]["date"] is None
 

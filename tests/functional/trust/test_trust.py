@@ -81,14 +81,7 @@ def test_a_later_change_of_the_setting_asks_again(kbx: CommandLine, base: Path) 
 
 def test_trust_is_listed_and_removed(kbx: CommandLine, base: Path) -> None:
     configure(base, '[embedding]\nmodel = "gemini"\n')
-    granted = kbx("trust", base, "--json").json
-    assert granted["granted"][0]["key"] == "embedding.model"
-    (listed,) = kbx("trust", "--list", "--json").json
-    assert listed == {
-        "root": str(base),
-        "made_here": False,
-        "granted": {"embedding.model": GEMINI},
-    }
+    kbx("trust", base)
     assert f"embedding.model = {GEMINI}" in kbx("trust", "--list").out
     assert kbx("trust", base, "--remove").code == 0
     assert kbx("trust", "--list", "--json").json == []

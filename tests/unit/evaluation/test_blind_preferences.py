@@ -67,8 +67,6 @@ def test_votes_turn_round_with_the_settings(answers: list[tuple[str, Better, boo
     assert there.wins_a + there.wins_b + there.neither == len({query for query, _, _ in answers})
 
 
-FILE = Path(".kbx", "preferences.jsonl")
-
 QUERY = "who decides: “rollback”"
 FIRST = ShownList(("memory/a b.md", "memory/ü.md"), {"alpha": 0.4})
 SECOND = ShownList(("memory/ü.md",), {"alpha": 0.6})
@@ -98,23 +96,3 @@ def test_a_preference_is_undone_only_while_it_counts(log: PreferenceLog) -> None
     assert log.read() == ()
     with pytest.raises(WriteFault, match="no preference to undo"):
         log.undo()
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"query": "q", "first": {"paths": ["a"]}, "second": {"paths": ["a"]}, "better": "first"}',
-        '{"query": " ", "first": {"paths": ["a"]}, "second": {"paths": []}, "better": "first"}',
-        '{"query": "q", "first": {"paths": ["a"]}, "second": {"paths": []}, "better": "A"}',
-    ],
-    ids=["equal-lists", "blank-query", "unknown-answer"],
-)
-def test_an_invalid_line_is_named_and_left_out(
-    log: PreferenceLog, tmp_path: Path, line: str
-) -> None:
-    log.add(FIRST_LIST)
-    with (tmp_path / FILE).open("a", encoding="utf-8") as file:
-        file.write(line + "\n")
-    said: list[str] = []
-    assert PreferenceLog(tmp_path, said.append).read() == (FIRST_LIST,)
-    assert "line 2" in said[0]

@@ -195,36 +195,6 @@ def test_lines_by_hand_need_only_query_path_and_grade(tmp_path: Path) -> None:
     assert judgment == Judgment("lunch", "memory/a.md", 1)
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("{", "truncated"),
-        ("[]", "Expected `object`"),
-        ('{"query": "a", "path": "b"}', "missing required field `grade`"),
-        ('{"query": "a", "path": "b", "grade": null}', "grade"),
-        ('{"query": "a", "path": "b", "grade": 4}', "0..3, got 4"),
-        ('{"query": "a", "path": "b", "grade": -1}', "0..3, got -1"),
-        ('{"query": "a", "path": "b", "grade": true}', "got `bool`"),
-        ('{"query": " ", "path": "b", "grade": 1}', "needs a query"),
-        ('{"query": "a", "path": "", "grade": 1}', "needs a query"),
-        ("\udcff", "malformed"),
-    ],
-)
-def test_an_invalid_line_is_named_with_its_number_and_all_others_count(
-    tmp_path: Path, line: str, reason: str
-) -> None:
-    good = '{"query": "lunch", "path": "memory/%s.md", "grade": 1}'
-    write_lines(tmp_path, good % "a", line, good % "b", "")
-    notices = Notices()
-    log = JudgmentLog(tmp_path, notices)
-    assert len(log.read()) == 2
-    (notice,) = notices
-    assert "line 2" in notice
-    assert reason in notice
-    log.add([Judgment("lunch", "memory/c.md", 0)])
-    assert line.encode("utf-8", "surrogateescape") in (tmp_path / FILE).read_bytes().split(b"\n")
-
-
 def test_undoing_counts_although_the_grade_before_cannot_be_read(tmp_path: Path) -> None:
     line = '{"query": "a", "path": "b", "grade": %s}'
     write_lines(

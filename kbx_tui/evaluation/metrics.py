@@ -28,31 +28,31 @@ PERSISTENCE = 0.8
 """The middle one of .5, .8 and .95, the values that the authors of RBP compare."""
 
 
-def ndcg(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
-    """Return nDCG@k with gain `2^grade - 1` and discount `log2(rank + 1)`, 0..1.
+def ndcg(ranked: Sequence[str], grades: Grades) -> float:
+    """Return nDCG@10 with gain `2^grade - 1` and discount `log2(rank + 1)`, 0..1.
 
     Source: Burges et al. 2005, https://doi.org/10.1145/1102351.1102363. 0 when nothing is relevant.
     """
-    return _normalized_dcg(ranked, grades, k, _exponential)
+    return _normalized_dcg(ranked, grades, _exponential)
 
 
-def ndcg_linear(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
-    """Return nDCG@k as `ndcg` does, with the grade as gain, as in trec_eval.
+def ndcg_linear(ranked: Sequence[str], grades: Grades) -> float:
+    """Return nDCG@10 as `ndcg` does, with the grade as gain, as in trec_eval.
 
     Source: Järvelin & Kekäläinen 2002, https://doi.org/10.1145/582415.582418.
     """
-    return _normalized_dcg(ranked, grades, k, float)
+    return _normalized_dcg(ranked, grades, float)
 
 
-def ideal_gain(grades: Grades, k: int = CUTOFF) -> float:
-    """Return the discounted gain of the best possible top k; 0 if nothing is relevant."""
-    return _dcg(map(_exponential, sorted(grades.values(), reverse=True)[:k]))
+def ideal_gain(grades: Grades) -> float:
+    """Return the discounted gain of the best possible top 10; 0 if nothing is relevant."""
+    return _dcg(map(_exponential, sorted(grades.values(), reverse=True)[:CUTOFF]))
 
 
-def recall(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
-    """Return recall@k: the share of the relevant documents among the first k, 0..1."""
+def recall(ranked: Sequence[str], grades: Grades) -> float:
+    """Return recall@10: the share of the relevant documents among the first 10, 0..1."""
     relevant = {path for path, grade in grades.items() if grade > 0}
-    return len(relevant.intersection(ranked[:k])) / len(relevant) if relevant else 0.0
+    return len(relevant.intersection(ranked[:CUTOFF])) / len(relevant) if relevant else 0.0
 
 
 def reciprocal_rank(ranked: Sequence[str], grades: Grades) -> float:
@@ -72,21 +72,22 @@ def average_precision(ranked: Sequence[str], grades: Grades) -> float:
     return total / relevant if relevant else 0.0
 
 
-def precision(ranked: Sequence[str], grades: Grades, k: int = PRECISION_CUTOFF) -> float:
-    """Return precision@k: the number of relevant documents in the first k, divided by k, 0..1."""
-    return sum(grades.get(path, 0) > 0 for path in ranked[:k]) / k
+def precision(ranked: Sequence[str], grades: Grades) -> float:
+    """Return precision@5: the number of relevant documents in the first 5, divided by 5, 0..1."""
+    first = ranked[:PRECISION_CUTOFF]
+    return sum(grades.get(path, 0) > 0 for path in first) / PRECISION_CUTOFF
 
 
 def expected_reciprocal_rank(
-    ranked: Sequence[str], grades: Grades, k: int = CUTOFF, *, max_grade: int = MAX_GRADE
+    ranked: Sequence[str], grades: Grades, *, max_grade: int = MAX_GRADE
 ) -> float:
-    """Return ERR@k, 0..1: the expected 1 / rank at which a user reading downwards is satisfied.
+    """Return ERR@10, 0..1: the expected 1 / rank at which a user reading downwards is satisfied.
 
     A document of grade g satisfies with probability `(2^g - 1) / 2^max_grade`. Source: Chapelle,
     Metzler, Zhang & Grinspan 2009, https://doi.org/10.1145/1645953.1646033.
     """
     expected, unsatisfied = 0.0, 1.0
-    for rank, path in enumerate(ranked[:k], 1):
+    for rank, path in enumerate(ranked[:CUTOFF], 1):
         satisfied = (2.0 ** grades.get(path, 0) - 1.0) / 2.0**max_grade
         expected += unsatisfied * satisfied / rank
         unsatisfied *= 1.0 - satisfied
@@ -113,17 +114,16 @@ def rank_biased_precision(
     return base, residual + p ** len(ranked)
 
 
-def judged_share(ranked: Sequence[str], grades: Grades, k: int = CUTOFF) -> float:
-    """Return judged@k: the share of the first k results with a grade; 0 without results."""
-    top = ranked[:k]
+def judged_share(ranked: Sequence[str], grades: Grades) -> float:
+    """Return judged@10: the share of the first 10 results with a grade; 0 without results."""
+    top = ranked[:CUTOFF]
     return sum(path in grades for path in top) / len(top) if top else 0.0
 
 
-def _normalized_dcg(
-    ranked: Sequence[str], grades: Grades, k: int, gain: Callable[[int], float]
-) -> float:
-    ideal = _dcg(map(gain, sorted(grades.values(), reverse=True)[:k]))
-    return _dcg(gain(grades.get(path, 0)) for path in ranked[:k]) / ideal if ideal else 0.0
+def _normalized_dcg(ranked: Sequence[str], grades: Grades, gain: Callable[[int], float]) -> float:
+    ideal = _dcg(map(gain, sorted(grades.values(), reverse=True)[:CUTOFF]))
+    found = _dcg(gain(grades.get(path, 0)) for path in ranked[:CUTOFF])
+    return found / ideal if ideal else 0.0
 
 
 def _exponential(grade: int) -> float:

@@ -10,6 +10,7 @@ import pytest
 from kbx_tui.tools import jsonl_server
 from kbx_tui.tools.engine_worker import EngineWorker
 from tests.command_line import program_environment
+from tests.functional.tools.mcp_requests import ToolServer
 
 GOOD = {"id": "last", "method": "kb.experts", "params": {"topic": "migration", "limit": 1}}
 
@@ -130,16 +131,10 @@ def test_command_answers_over_pipes(demo_kb_path: Path) -> None:
 
 
 def test_server_ends_quietly_when_the_reader_hangs_up(demo_kb_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kbx_tui", "--kb", str(demo_kb_path), "jsonl"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=program_environment({}),
-    )
+    process = ToolServer(demo_kb_path, "jsonl")
     assert process.stdin and process.stdout and process.stderr
     process.stdout.close()
-    process.stdin.write(line({"method": "kb.experts"}) * 3)
+    process.send(*[{"method": "kb.experts"}] * 3)
     process.stdin.close()
     assert process.wait(timeout=120) == 0
     assert b"Traceback" not in process.stderr.read()

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 import sys
 import threading
 from functools import partial
@@ -17,7 +16,7 @@ from kbx_tui.tools.mcp_http import listen
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tools.methods import METHODS
 from tests.command_line import program_environment
-from tests.functional.tools.mcp_requests import INITIALIZE, LIST, call
+from tests.functional.tools.mcp_requests import INITIALIZE, LIST, ToolServer, call
 from tests.functional.vaults import write_vault
 
 
@@ -130,18 +129,9 @@ def test_stdout_has_only_responses(demo_copy: Path) -> None:
         call(2, "kbx_search", {"query": "migration", "limit": 1}),
         call(3, "kb_capabilities", {}),
     ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kbx_tui", "--kb", str(demo_copy), "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=program_environment({}),
-    )
-    assert process.stdin and process.stdout
-    for request in requests:
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-    process.stdin.flush()
-    lines = [json.loads(process.stdout.readline()) for _ in range(4)]
+    process = ToolServer(demo_copy, "mcp")
+    process.send(*requests)
+    lines = [process.answer() for _ in range(4)]
     out, err = process.communicate(timeout=60)
     answers = {line["id"]: line for line in lines}
     assert answers.keys() == {1, None, 2, 3}
@@ -158,22 +148,13 @@ def test_server_initializes_before_the_base_is_opened_and_ends_with_its_client(
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "note.md").write_text("# Note\n", encoding="utf-8")
     (tmp_path / "kbx.toml").write_text('[embedding]\nmodel = "/no/model"\n', encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kbx_tui", "--kb", str(tmp_path), "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=program_environment({}),
-    )
+    process = ToolServer(tmp_path, "mcp")
     assert process.stdin and process.stdout and process.stderr
-    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
-    process.stdin.flush()
-    response = json.loads(process.stdout.readline())
-    assert response["result"]["serverInfo"]["name"] == "kbx-tui"
+    process.send(INITIALIZE)
+    assert process.answer()["result"]["serverInfo"]["name"] == "kbx-tui"
     assert not (tmp_path / ".kbx").exists()
     process.stdout.close()
-    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
-    process.stdin.flush()
+    process.send(INITIALIZE)
     assert process.wait(timeout=60) == 0  # while stdin is open
     assert process.stderr.read() == b""
     process.stderr.close()
@@ -184,24 +165,15 @@ def test_server_initializes_before_the_base_is_opened_and_ends_with_its_client(
 def test_no_more_is_read_from_a_client_that_reads_no_answers(tmp_path: Path) -> None:
     """Each answer that waits takes memory; all are sent once the client reads."""
     count, meta = 600, {"_meta": {"filler": "x" * 1_000}}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kbx_tui", "--kb", str(tmp_path), "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=program_environment({}),
-    )
-    assert process.stdin and process.stdout
-    process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
-    process.stdin.flush()
-    assert process.stdout.readline()
-    lines = (json.dumps({**LIST, "id": 1 + n, "params": meta}).encode() for n in range(count))
-    requests = b"".join(line + b"\n" for line in lines)
-    writing = threading.Thread(target=lambda: process.stdin and process.stdin.write(requests))
+    process = ToolServer(tmp_path, "mcp")
+    process.send(INITIALIZE)
+    assert process.answer()
+    requests = [{**LIST, "id": 1 + n, "params": meta} for n in range(count)]
+    writing = threading.Thread(target=process.send, args=requests)
     writing.start()
     writing.join(10.0)  # of seconds; a server that read on would have read all of it
     assert writing.is_alive()
-    answered = {json.loads(process.stdout.readline())["id"] for _ in range(count)}
+    answered = {process.answer()["id"] for _ in range(count)}
     assert answered == set(range(1, count + 1))
     writing.join()
     process.communicate(timeout=60)

@@ -5,7 +5,7 @@ A completer loads no model and never fails; on an error it returns no completion
 
 from __future__ import annotations
 
-import shlex
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -262,6 +262,10 @@ def metrics_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return port(host(command))
 
 
+_SPECIAL = re.compile(r"[^\w./:,@%+=-]")
+"""Characters that bash would not take as a part of a word."""
+
+
 class Bash(BashComplete):
     """Quotes values with spaces, and adds no space after a folder."""
 
@@ -275,8 +279,7 @@ class Bash(BashComplete):
         )
 
     def format_completion(self, item: CompletionItem) -> str:
-        value = str(item.value)
-        quoted = value if shlex.quote(value) == value else _escaped(value)
+        quoted = _SPECIAL.sub(r"\\\g<0>", str(item.value))
         return f"{item.type},{quoted}"
 
 
@@ -314,14 +317,6 @@ class Fish(FishComplete):
 def register() -> None:
     for kind in (Bash, Zsh, Fish):
         add_completion_class(kind)
-
-
-def _escaped(value: str) -> str:
-    """Return a value escaped for bash, such as `Alice\\ Chen`."""
-    return "".join(
-        character if character.isalnum() or character in "-_./:,@%+=" else f"\\{character}"
-        for character in value
-    )
 
 
 PROGRAM_NAMES = ("kbx", "kbx-tui")

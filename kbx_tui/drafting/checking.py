@@ -11,6 +11,7 @@ from hashlib import blake2b
 from heapq import nlargest
 from operator import itemgetter
 
+from kbx_tui.drafting.deciding import decide
 from kbx_tui.drafting.drafts import BatchMatch, Draft, DraftCheck, DraftMatch, EntityGuess
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.embedding.embedder import Vectors
@@ -105,7 +106,31 @@ def check_drafts(
         )
         for row, draft in enumerate(drafts)
     ]
-    return _judged(checks, engine)
+    return [_with_owner(check, entities) for check in _judged(checks, engine)]
+
+
+def _with_owner(check: DraftCheck, entities: Mapping[str, Entity]) -> DraftCheck:
+    """Return the check of a draft of no entity with the owner of the fact that decides its state.
+
+    That fact may contradict the draft, or say the same in other words, and score below its
+    threshold. A draft that names someone, whoever that is, is left.
+    """
+    draft, match = check.draft, decide(check).match
+    is_open = check.entity is None and draft.is_guessed and not draft.entity_name
+    owner = entities.get(match.known.entity_id) if match is not None and is_open else None
+    if match is None or owner is None or any(guess.is_named for guess in check.candidates):
+        return check
+    reason = f"its fact {match.known.text!r} decides"
+    guess = entity_guess(owner, reason, match.known.score, is_named=False)
+    return replace(
+        check,
+        draft=replace(draft, entity_id=owner.id),
+        entity=guess,
+        candidates=_candidates(guess, check.candidates),
+        matches=tuple(
+            replace(each, is_own=each.known.entity_id == owner.id) for each in check.matches
+        ),
+    )
 
 
 def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) -> DraftCheck:

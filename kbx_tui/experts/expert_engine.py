@@ -99,8 +99,8 @@ class ExpertEngine:
         for position, share in self._matcher.matches(topic).items():
             claim = self._matcher.claims[position]
             receipt = _claim_receipt(claim, contribution(claim) * share, share)
-            for entity_id in claim.entity_ids:
-                receipts[entity_id].append(receipt)
+            for entity_id, why in claim.about.items():
+                receipts[entity_id].append(replace(receipt, why=why) if why else receipt)
         evidence = self._retrieve(topic.query) if weight == "relevance" else None
         if evidence is not None:
             self._add_documents(receipts, evidence)
@@ -174,7 +174,7 @@ NAME_SHOWN = 40
 def _unknown_weight(weight: Any) -> Iterator[str]:
     if weight not in WEIGHTS:
         name = safe_line(str(weight))[:NAME_SHOWN]
-        yield f"unknown weight {name!r}: claims are counted; weights are {', '.join(WEIGHTS)}"
+        yield f"unknown weight {name!r}: facts are counted; weights are {', '.join(WEIGHTS)}"
 
 
 def _dates_of_files(ranking: ExpertRanking) -> Iterator[str]:
@@ -187,7 +187,7 @@ def _dates_of_files(ranking: ExpertRanking) -> Iterator[str]:
     }
     count = sum(receipt.has_file_date for receipt in receipts.values())
     if count:
-        claims = format_count(len(receipts), "claim")
+        claims = format_count(len(receipts), "fact")
         have = "has" if count == 1 else "have"
         yield f"{count:,} of {claims} {have} no date; the day its file was changed is used"
 
@@ -196,12 +196,12 @@ def _nobody(ranking: ExpertRanking) -> Iterator[str]:
     if ranking.experts:
         return
     if not ranking.in_scope:
-        yield "there are no claims: facts are list items at the top of a page or below ## Facts"
+        yield "there are no facts: these are list items at the top of a page or below ## Facts"
     elif ranking.total_below_minimum:
         entities = format_count(ranking.total_below_minimum, "entity")
-        yield f"{entities} on this topic, but with fewer claims than min_claims"
+        yield f"{entities} on this topic, but with fewer facts than min_claims"
     else:
-        claims = format_count(ranking.in_scope, "claim")
+        claims = format_count(ranking.in_scope, "fact")
         hint = (
             "" if ranking.weight == "relevance" else "; the weight relevance also reads documents"
         )
@@ -242,13 +242,13 @@ def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple
         confirmed = _CONFIRMED.search(fact.text)
         stated = (iso_date(confirmed[1]) if confirmed else "") or fact.date
         linked = [row for source in fact.sources for row in resolver.by_reference(source)]
-        others = (ids[row] for row in (*about.get(fact.path, ()), *linked))
+        others = [*about.get(fact.path, ()), *((row, "named as source") for row in linked)]
         shown = replace(
             fact, text=_CONFIRMED.sub("", fact.text), date=stated or days.get(fact.path, "")
         )
         has_file_date = page is not None and not (page["date"] or stated or fact.path in undated)
-        entity_ids = tuple(dict.fromkeys((fact.entity_id, *others)))
-        claims.append(Claim(shown, entity_ids, has_file_date))
+        whys = {ids[row]: why for row, why in reversed(others)} | {fact.entity_id: ""}
+        claims.append(Claim(shown, whys, has_file_date))
     return tuple(claims)
 
 
@@ -260,10 +260,11 @@ def _pages(index: OpenIndex, paths: set[str]) -> dict[str, Mapping[str, Any]]:
     return {row["path"]: row for row in table.to_pylist()}
 
 
-def _about_page(resolver: EntityResolver, page: Mapping[str, Any]) -> list[int]:
+def _about_page(resolver: EntityResolver, page: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Return the rows of the entities that a page is about, each with why."""
     fields: Mapping[str, Any] = msgspec.json.decode(page["frontmatter"])
     named = [
-        row
+        (row, f"named as {str(key).casefold()}")
         for key, value in fields.items()
         if str(key).casefold() in _ABOUT
         for name in _names(value)
@@ -271,7 +272,7 @@ def _about_page(resolver: EntityResolver, page: Mapping[str, Any]) -> list[int]:
     ]
     attendees = attendees_from(page["attendees"])
     present = [row for attendee in attendees for row in resolver.by_attendee(attendee)]
-    return [*named, *present]
+    return [*named, *((row, "attended") for row in present)]
 
 
 def _names(value: Any) -> Iterator[str]:
@@ -333,7 +334,7 @@ class ClaimMatcher:
             words = words_of(fold(separate_cjk(claim.fact.text)))
             for word_stem in {stem(word.folded) for word in words}:
                 self._by_stem[word_stem].append(position)
-            for entity_id in claim.entity_ids:
+            for entity_id in claim.about:
                 self._by_entity[entity_id].append(position)
         self._names = [
             (f" {key} ", entity.id)

@@ -38,7 +38,9 @@ class Claim:
     fact: Fact
     """Without its `confirmed:` note; its date is that of its last confirmation, else its own, its
     page's or its file's, and may be empty."""
-    entity_ids: tuple[str, ...]
+    about: Mapping[str, str]
+    """The ids of the entities it is about, and why: empty for the owner of its page, else `named
+    as lead`, `attended` or `named as source`."""
     has_file_date: bool = False
     """Whether the date is that of the file, because neither the line nor the page has one."""
 
@@ -59,10 +61,16 @@ class Receipt:
     """Whether `date` is only the day the file was changed, because nothing states one."""
     share: float = 1.0
     """Share of the topic's words that it holds, above 0 and at most 1; 1 for a document."""
+    why: str = ""
+    """Why a fact on the page of another counts for the expert: `named as lead`."""
 
     @property
     def is_partial(self) -> bool:
         return self.share < 1.0
+
+    @property
+    def is_document(self) -> bool:
+        return isinstance(self.claim_id, str)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,3 @@ class LruCache(Generic[Key, Value]):
         while len(self._entries) > self._max_size:
             self._entries.popitem(last=False)
         return value
-
-    def drop(self, key: Key) -> None:
-        self._entries.pop(key, None)

@@ -320,6 +320,8 @@ class KbxApp(TerminalApp):
         await self.go_to(message.mode)
         if message.query and self.explore is not None:
             self.explore.show_query(message.query)
+        if all(message.merges) and self.explore is not None:
+            self.explore.session.review.propose_merge(*message.merges)
         if message.path and self.explore is not None:
             self.explore.reader.open_from(before, message.path, message.line)
 

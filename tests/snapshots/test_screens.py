@@ -116,7 +116,7 @@ async def ask_for_experts(driver: Driver, kb: RecordedKb) -> None:
     driver.app.screen.query_one(TopicLine).value = TOPIC
     await driver.until(lambda: driver.app.screen.query_one(ExpertList).view is not None)
     await driver.press("down", "K")  # the recorded answer ranks all kinds
-    await driver.until_shown(ExpertList, "5 experts, most claims first")
+    await driver.until_shown(ExpertList, "5 experts, most facts first")
     driver.app.screen.query_one(StatusLine).clear_notice()
 
 

@@ -366,7 +366,7 @@ RECEIPTS_SHOWN = 3
     "topic", "TOPIC...", "the topic is empty; name what the experts should know about"
 )
 @options.count_option("--limit", 10, "Maximum number of experts.")
-@options.count_option("--min-claims", 1, "Leave out entities with fewer claims.")
+@options.count_option("--min-claims", 1, "Leave out entities with fewer facts.")
 @options.option(
     "--weight W",
     "count, recency, citation or relevance; anything else means count.",
@@ -402,11 +402,13 @@ def experts_lines(ranking: ExpertRanking) -> list[str]:
         return [f"no experts found on {ranking.topic}"]
     lines = []
     for rank, expert in enumerate(ranking.experts, 1):
-        claims = format_count(expert.claim_count, "claim")
+        documents = sum(receipt.is_document for receipt in expert.receipts)
+        facts = format_count(expert.claim_count - documents, "fact")
+        facts += f", {format_count(documents, 'document')}" if documents else ""
         sources = format_count(expert.citation_count, "source")
         head = f"{rank:>2}. {expert.name}  {format_score(expert.score)}"
         partly = "" if expert.full_claim_count else ", on a part of the topic"
-        lines.append(f"{head} · {claims}, {sources}{partly} · {expert.entity_id}")
+        lines.append(f"{head} · {facts}, {sources}{partly} · {expert.entity_id}")
         lines += [_receipt_line(receipt) for receipt in expert.receipts[:RECEIPTS_SHOWN]]
     return lines
 
@@ -414,6 +416,7 @@ def experts_lines(ranking: ExpertRanking) -> list[str]:
 def _receipt_line(receipt: Receipt) -> str:
     remarks = [
         receipt.date + ", of the file" * receipt.has_file_date if receipt.date else "",
+        receipt.why,
         f"{receipt.share:.0%} of the topic" if receipt.is_partial else "",
     ]
     shown = ", ".join(filter(None, remarks))

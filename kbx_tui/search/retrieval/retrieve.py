@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder, Vector
-from kbx_tui.errors import EmbeddingError
 from kbx_tui.index.lexical.terms import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.stored_records import lz4
@@ -510,8 +509,12 @@ class QueryVectors:
         self._threads: ThreadPoolExecutor | None = None
 
     def begin(self, text: str) -> None:
-        """Start embedding a text unless it is cached. Raises EmbeddingError without a model."""
-        if self._futures.get(text) is None:
+        """Start embedding a text unless it is cached, also where that has failed before.
+
+        Raises EmbeddingError without a model.
+        """
+        future = self._futures.get(text)
+        if future is None or (future.done() and future.exception() is not None):
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(EMBEDDING_THREADS, "kbx-query")
             embedder, begun = self._open_embedder(), Event()
@@ -528,11 +531,7 @@ class QueryVectors:
         self.begin(text)
         future = self._futures.get(text)
         assert future is not None  # begun above
-        try:
-            return future.result()
-        except EmbeddingError:
-            self._futures.drop(text)  # the next search tries again
-            raise
+        return future.result()
 
     def is_token(self, word: str) -> bool:
         """Return whether the model has a token for a word."""

@@ -50,7 +50,7 @@ WRITES = (
     *("draft_line.take", "drafts.rewrite", "drafts.apply", "drafts.scan", "drafts.kept"),
     *("review.undo", "draft.create", "draft.merge", "draft.supersede", "draft.skip"),
     *("draft.assign", "draft.kind", "draft.page", "draft.drop", "pair.same", "pair.different"),
-    *("name.correct", "snapshot.take", "snapshot.drop", "files.mute"),
+    *("name.correct", "card.merge", "snapshot.take", "snapshot.drop", "files.mute"),
     *("index.refresh", "together.refresh", "index.run", "index.pause", "index.stop", "index.watch"),
 )
 """Ids of commands that change a base, its index or its files, which a read-only engine refuses."""

@@ -215,10 +215,16 @@ class ReviewModel:
             self._replace(draft_id, kind=kind, choice=None)
             self._save_and_check()
 
-    def choose(self, draft_id: str, choice: Choice | None) -> None:
-        self._replace(draft_id, choice=choice)
-        self._save_soon()
-        self.on_change()
+    def choose(self, draft_id: str, choice: Choice | None, owner_id: str = "") -> None:
+        """Decide about a draft, and if `owner_id` is given, whose it is."""
+        draft = self.draft(draft_id)
+        if owner_id and draft is not None and draft.entity_id != owner_id:
+            self._replace(draft_id, choice=choice, entity_id=owner_id, is_guessed=False)
+            self._save_and_check()
+        else:
+            self._replace(draft_id, choice=choice)
+            self._save_soon()
+            self.on_change()
 
     def move_threshold(self, threshold: float) -> None:
         if not self._steps or not self._steps[-1].is_threshold:
@@ -449,43 +455,49 @@ class ReviewModel:
         self._save_and_check()
 
     def propose_correction(self, wrong: str, right: str) -> None:
-        self._client.start(self._propose_correction(wrong, right))
-
-    async def _propose_correction(self, wrong: str, right: str) -> None:
         """Show what correcting a name would write, or merging where both have pages of people."""
 
-        def look(engine: KnowledgeBase) -> tuple[bool, Written]:
+        def look(engine: KnowledgeBase) -> rows.NameChange:
             try:
-                return False, engine.pages.correct_name(wrong, right, dry_run=True)
+                found = engine.pages.correct_name(wrong, right, dry_run=True)
+                names = f"{wrong} to {right}"
+                return rows.NameChange(wrong, right, found.diff, found.hints, names)
             except WriteFault:  # a page has the wrong name
                 with suppress(NotFound, ConfigError):
-                    return True, engine.pages.merge(right, wrong, dry_run=True)
+                    return _look_at_merge(engine, right, wrong)
                 raise
 
-        is_merge, found = await self._client.run(look)
-        title = f"Merge {wrong} into {right}?" if is_merge else f"Correct {wrong} to {right}?"
-        lines = tuple(map(safe_line, found.diff.splitlines()))
-        names = (wrong, right, is_merge)
-        write = partial(self._begin_writing, self._correct_name, *names, found.diff)
-        self.post(rows.WriteProposed(safe_line(title), lines, found.hints, write))
+        self._client.start(self._propose_names(look))
 
-    async def _correct_name(self, wrong: str, right: str, is_merge: bool, diff: str) -> None:
-        """Write the correction or merge of the diff. Refused if a page has changed since."""
+    def propose_merge(self, kept: str, other: str) -> None:
+        """Show what merging the page of one person into that of another would write."""
+        look = partial(_look_at_merge, kept=kept, other=other)
+        self._client.start(self._propose_names(look))
+
+    async def _propose_names(self, look: Callable[[KnowledgeBase], rows.NameChange]) -> None:
+        change = await self._client.run(look)
+        write = partial(self._begin_writing, self._write_names, change, look)
+        lines = tuple(map(safe_line, change.diff.splitlines()))
+        self.post(rows.WriteProposed(change.question, lines, change.hints, write))
+
+    async def _write_names(
+        self, shown: rows.NameChange, look: Callable[[KnowledgeBase], rows.NameChange]
+    ) -> None:
+        """Write a correction or merge as shown. Refused if a page has changed since."""
 
         def correct(engine: KnowledgeBase) -> Written:
-            write = engine.pages.merge if is_merge else engine.pages.correct_name
-            names = (right, wrong) if is_merge else (wrong, right)
-            if write(*names, dry_run=True).diff != diff:
+            if look(engine) != shown:
                 raise WriteFault("the pages have changed meanwhile; nothing was written, try again")
-            return write(*names)
+            if shown.is_merge:
+                return engine.pages.merge(shown.right, shown.wrong)
+            return engine.pages.correct_name(shown.wrong, shown.right)
 
         with self._until_written():
             written = await self._client.run(correct)
             self._on_write(written.paths)
         self._steps.append(rows.ReviewStep(self.drafts, self._threshold, written.entry))
         where = format_count(len(written.paths), "page")
-        done = f"merged {wrong} into {right}" if is_merge else f"corrected {wrong} to {right}"
-        self._show_written(safe_line(f"{done} on {where}"), written.entry)
+        self._show_written(f"{shown.done} on {where}", written.entry)
         self._save_and_check()
 
     def _show_written(self, words: str, entry: int | None) -> None:
@@ -581,6 +593,12 @@ class ReviewModel:
         if (check := self._checks.get(draft_id)) is None or not known.written:
             return ""
         return merged_text(check.written or check.draft.text, known.written)
+
+
+def _look_at_merge(engine: KnowledgeBase, kept: str, other: str) -> rows.NameChange:
+    found = engine.pages.merge(kept, other, dry_run=True)
+    names = [engine.entities.resolve(each, "person").name for each in (other, kept)]
+    return rows.NameChange(other, kept, found.diff, found.hints, " into ".join(names), True)
 
 
 def is_current(check: DraftCheck, draft: Draft) -> bool:

@@ -327,7 +327,7 @@ class KnownList(RowsView[KnownRow]):
     def row_heights(self) -> list[int]:
         heights = [1 if self.line_width >= ONE_LINE else 2] * len(self.rows)
         if self.current is not None:
-            heights[self.cursor] += len(detail_lines(self.current, self.line_width))
+            heights[self.cursor] = 2 + len(detail_lines(self.current, self.line_width))
         return heights
 
     def slots(self) -> list[Slot | Line]:

@@ -52,6 +52,8 @@ class DraftRow:
     has_page: bool
     reason: str
     is_fact: bool = True
+    is_open: bool = False
+    """Whether nobody says whose it is: it then belongs to the owner of the fact it is to change."""
     is_found: bool = False
     """Whether a scan found it: it is on its page already, and neither changed nor written."""
     hint: str = ""
@@ -74,7 +76,15 @@ DECIDING: Mapping[str, tuple[str, ...]] = {
     "near": ("draft.merge", "draft.supersede"),
     "conflict": ("draft.supersede", "draft.merge"),
 }
-"""The commands that decide about a draft, by its state; any other is most often skipped."""
+"""The commands that decide about a draft, by its state, beside that which skips it."""
+
+
+def deciding(draft: DraftRow) -> list[str]:
+    """Return the two commands most likely to decide about a draft, that of its proposal first."""
+    changes = draft.action in ("tick", "strike", "delete")
+    proposed = f"draft.{'supersede' if changes else draft.action}"
+    likely = dict.fromkeys((proposed, *DECIDING.get(draft.state, ())))
+    return [command for command in likely if command not in ("draft.", "draft.skip")][:2]
 
 
 def describe_drafts(rows: Sequence[DraftRow], *, checking: bool) -> str:
@@ -101,6 +111,7 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         is_given = draft.entity_name or entity.name.casefold() in draft.text.casefold()
         owner += " (guessed)" if check.draft.is_guessed and not is_given else ""
         owner += "" if entity.path else ", no page yet"
+    is_named = bool(draft.entity_name) or (entity is not None and entity.is_named)
     sign, state = CHECKING if verdict is None else (STATE_SIGNS[verdict.state], verdict.state)
     choice = draft.choice or (verdict.proposal if verdict is not None else None)
     action = choice.action if choice is not None else ""
@@ -118,6 +129,7 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         has_page=entity is not None and bool(entity.path),
         reason=safe_line(verdict.reason) if verdict is not None else "",
         is_fact=draft.kind == "fact",
+        is_open=check is not None and draft.is_guessed and not is_named,
         is_found=draft.stands_for is not None,
         hint=f"said of {safe_line(other.known.entity_name)} too" if other is not None else "",
         by=safe_line(draft.asked.words) if draft.asked is not None else "",
@@ -193,6 +205,7 @@ class KnownRow:
     """Whether it gives the draft its state."""
     date: str = ""
     owner: str = ""
+    owner_id: str = ""
     path: str = ""
     line: int = 0
     fact_id: int | None = None
@@ -273,6 +286,7 @@ def known_rows(
                 fact,
                 date=safe_line(known.date),
                 owner=safe_line(known.entity_name),
+                owner_id=known.entity_id,
                 path=known.source_path,
                 line=known.line,
                 fact_id=known.fact_id,
@@ -323,6 +337,28 @@ class WriteProposed(Message):
     """The diff."""
     sentences: Sequence[str]
     write: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class NameChange:
+    """A misheard name corrected on all pages, or the page of a person merged into another."""
+
+    wrong: str
+    """The misheard name, or the person whose page is merged, by name or id."""
+    right: str
+    diff: str
+    hints: Sequence[str]
+    names: str
+    """`Karen Veal to Karin Wiel`."""
+    is_merge: bool = False
+
+    @property
+    def question(self) -> str:
+        return safe_line(f"{'Merge' if self.is_merge else 'Correct'} {self.names}?")
+
+    @property
+    def done(self) -> str:
+        return safe_line(f"{'merged' if self.is_merge else 'corrected'} {self.names}")
 
 
 @dataclass

@@ -112,8 +112,7 @@ class Dedup(ModeScreen):
         undo = ("review.undo",) if self.model.can_undo else ()
         if self.draft is None or not isinstance(self.focused, panes.DraftList):
             return undo
-        decide = rows.DECIDING.get(self.draft.state, ("draft.skip",))
-        return (*undo, "drafts.apply", *decide)
+        return ("drafts.apply", *rows.deciding(self.draft), "draft.skip", *undo)
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         match self.focused:
@@ -176,8 +175,8 @@ class Dedup(ModeScreen):
                 message.write()
 
         if self.is_current:  # another screen may have been opened since
-            if self.line.use == "name":
-                self.action_leave_field()
+            if isinstance(self.focused, panes.DraftLine):
+                self.action_leave_field()  # the key that undoes the write is a letter
             question = Confirm(message.title, message.lines, message.sentences)
             self.app.push_screen(question, take)
 
@@ -313,6 +312,8 @@ class Dedup(ModeScreen):
             action = asked.action
         elif self.query_one(panes.KnownList).chosen or asked is None or action != asked.action:
             asked = None
+        changes = known is not None and asked is None and action in ("merge", "supersede")
+        owner_id = known.owner_id if changes and known is not None and draft.is_open else ""
         is_item = known is not None and known.is_open_item and draft.is_fact
         if action == "supersede" and is_item and asked is None:
             action = "tick"  # what is done stays readable as work
@@ -324,7 +325,7 @@ class Dedup(ModeScreen):
             self._refuse_found()
         elif draft.removes and asked is None:
             self._refuse_removal()
-        elif not draft.has_page:
+        elif not (draft.has_page or owner_id):
             self.show_notice(f"{draft.reason or 'it has no page yet'}: {self._page_keys}")
         elif action == "create":
             self._decide(draft.id, Choice("create"))
@@ -338,13 +339,15 @@ class Dedup(ModeScreen):
             self.show_notice(f"no known fact states that: to {action} one anyway, go to it first")
         elif action == "merge":
             merged = self.model.merged_text(draft.id, known)
-            self._edit_merged(draft.id, (known.fact_id,), merged)
+            self._edit_merged(draft.id, (known.fact_id,), merged, owner_id)
         else:
-            self._decide(draft.id, Choice(action, (known.fact_id,)))
+            self._decide(draft.id, Choice(action, (known.fact_id,)), owner_id)
 
-    def _edit_merged(self, draft_id: str, fact_ids: tuple[int, ...], text: str) -> None:
+    def _edit_merged(
+        self, draft_id: str, fact_ids: tuple[int, ...], text: str, owner_id: str = ""
+    ) -> None:
         def take(text: str) -> None:
-            self.model.choose(draft_id, Choice("merge", fact_ids, text))
+            self.model.choose(draft_id, Choice("merge", fact_ids, text), owner_id)
 
         draft = self.model.draft(draft_id)
         merged = draft and replace(draft, choice=Choice("merge", fact_ids))
@@ -382,9 +385,9 @@ class Dedup(ModeScreen):
         remove, keep = map(self.app.keymap.key_of, ("draft.supersede", "draft.skip"))
         self.show_notice(f"it asks to remove a fact: {remove} removes it, {keep} keeps it")
 
-    def _decide(self, draft_id: str, choice: Choice) -> None:
+    def _decide(self, draft_id: str, choice: Choice, owner_id: str = "") -> None:
         drafts = self.query_one(panes.DraftList)
-        self.model.choose(draft_id, choice)
+        self.model.choose(draft_id, choice, owner_id)
         if drafts.has_focus:
             drafts.go_to_undecided()
 

@@ -126,14 +126,16 @@ class ExpertRow:
     """The score as a share of the best one, 0..1: the length of the bar."""
     is_expanded: bool
     says_part: bool
-    """Whether to say that no claim is on the whole topic, as others have such."""
+    """Whether to say that no fact is on the whole topic, as others have such."""
 
     @property
     def columns(self) -> tuple[str, str, str, str]:
-        """The counts in words, such as `5 claims`, `4 sources` and `last 2026-04-16`."""
+        """The counts in words, such as `5 facts`, `4 sources` and `last 2026-04-16`."""
         expert = self.expert
         last = max((receipt.date for receipt in expert.receipts), default="")
-        claims = format_count(expert.claim_count, "claim")
+        documents = sum(receipt.is_document for receipt in expert.receipts)
+        counts = ((expert.claim_count - documents, "fact"), (documents, "document"))
+        claims = ", ".join(format_count(number, noun) for number, noun in counts if number)
         sources = format_count(expert.citation_count, "source")
         partly = PARTLY if self.says_part else ""
         return claims, sources, f"last {safe_line(last)}" if last else "", partly
@@ -147,8 +149,10 @@ class ClaimRow:
 
     @property
     def columns(self) -> tuple[str, str, str]:
+        """Its status, or why it counts if it is on the page of another; date and place."""
         date = safe_line(self.receipt.date) + " (file)" * self.receipt.has_file_date
-        return self.status, date, format_place(self.receipt.path, self.receipt.line)
+        place = format_place(self.receipt.path, self.receipt.line)
+        return self.status or safe_line(self.receipt.why), date, place
 
 
 Row = ExpertRow | ClaimRow | str

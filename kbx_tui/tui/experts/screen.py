@@ -59,7 +59,7 @@ class ExpertList(RowsView[Row]):
     app = getters.app(TerminalApp)
     SETTLE_SECONDS = 3.0
     digits = 2
-    """Decimals of scores: none if each is a number of claims."""
+    """Decimals of scores: none if each is a number of facts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,7 +169,7 @@ def expert_line(
     *,
     has_kinds: bool = True,
 ) -> Line:
-    """Return `› 1 ▸ Bob Okafor  person  ━━━━━━━━━━  5.50  6 claims  4 sources`."""
+    """Return `› 1 ▸ Bob Okafor  person  ━━━━━━━━━━  5.50  6 facts  4 sources`."""
     expert, moved = row.expert, move_text(move)
     cells = max(round(row.share * BAR), 1) if row.share else 0
     bar = fit("━" * cells, BAR)  # rows of blocks would form one block
@@ -202,8 +202,8 @@ def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int], di
 
 _about = titled_text(
     "Type a topic, or choose one below.",
-    "People, projects, teams and all other entities are ranked by their claims: the facts known"
-    " about them on that topic, which add up to the score.",
+    "People, projects, teams and all other entities are ranked by the facts known about them on"
+    " that topic, which add up to the score.",
 )
 
 
@@ -239,8 +239,8 @@ def _key(row: Row) -> tuple[str, ...]:
 
 
 ORDERS = {
-    "count": "most claims first",
-    "recency": "most and newest claims first",
+    "count": "most facts first",
+    "recency": "most and newest facts first",
     "citation": "most sources first",
     "relevance": "most relevant first",
 }
@@ -311,7 +311,7 @@ class Experts(ModeScreen):
         match self.focused:
             case NumberSlider() as slider:
                 days = f"half-life {half_life_at(slider.value):.0f}d"
-                return ((days, "The age at which a claim counts half."),)
+                return ((days, "The age at which a fact counts half."),)
             case ExpertList() as experts if experts.current is not None:
                 keymap = self.app.keymap
                 edit = keymap.key_of("claim.edit") if keymap.offers("claim.edit") else ""
@@ -364,7 +364,7 @@ class Experts(ModeScreen):
             expert = row.expert.entity_id
             path = (await self.session.client.run(lambda kb: kb.entities.card(expert))).path
         if not await self.edit_file(path, line):
-            self.show_notice("nothing to open here: go to a person or a claim first")
+            self.show_notice("nothing to open here: go to a person or a fact first")
 
     def show(self) -> None:
         if self not in self.app.screen_stack:
@@ -398,15 +398,18 @@ class Experts(ModeScreen):
 Meanings = tuple[tuple[str, str], ...]
 
 WEIGHT_WORDS: Mapping[str, str] = {
-    "count": "Every claim counts 1, one on a part of the topic by that part.",
-    "recency": "A claim loses half its weight with every half-life, counted from the newest date.",
-    "citation": "A claim counts its distinct sources, times its confidence.",
-    "relevance": "Claims count by how much they say of the topic, and documents on it count too.",
+    "count": "Every fact counts 1, one on a part of the topic by that part.",
+    "recency": "A fact loses half its weight with every half-life, counted from the newest date.",
+    "citation": "A fact counts its distinct sources, times its confidence.",
+    "relevance": "Facts count by how much they say of the topic, and documents on it count too.",
 }
 
 
+WHY = "Why a fact on another page counts here: that page or the fact names them so."
+
+
 def row_words(row: Row, weight: str, edit_key: str, digits: int) -> Meanings:
-    """Return the meanings of a row; `edit_key` opens a claim in an editor, empty without one."""
+    """Return the meanings of a row; `edit_key` opens a fact in an editor, empty without one."""
     if isinstance(row, str):
         return ((row, "A topic that facts of this base are about."),)
     if isinstance(row, ClaimRow):
@@ -416,16 +419,17 @@ def row_words(row: Row, weight: str, edit_key: str, digits: int) -> Meanings:
         return (
             (
                 f"{sign} {row.receipt.contribution:.{digits}f}",
-                f"What this claim adds to the score. {counts}",
+                f"What this adds to the score. {counts}",
             ),
-            (place, f"Where the claim stands{opens}."),
+            *(((row.receipt.why, WHY),) if row.receipt.why else ()),
+            (place, f"Where it stands{opens}."),
         )
-    total = f"The sum over the claims, by {weight}. {WEIGHT_WORDS[weight]}"
+    total = f"The sum over the facts, by {weight}. {WEIGHT_WORDS[weight]}"
     return (
         (score_text(row, digits), total),
         ("━━━", "The score as a share of that of the first."),
         (
             " · ".join(filter(None, row.columns if digits else row.columns[1:])),
-            "Claims are facts on the topic; sources are the distinct ones they name.",
+            "The facts on the topic; sources are the distinct ones they name.",
         ),
     )

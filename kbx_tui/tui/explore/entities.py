@@ -200,6 +200,8 @@ class EntityCard(RowsView[str]):
         super().__init__()
         self.card: Card | None = None
         self.as_of = ""
+        self._undated = 0
+        """Number of facts, open items and documents left out as of a day: they have no date."""
         self._is_redacted = False
         self._is_by_date = False
         """Whether facts and documents are shown as one list by date."""
@@ -208,11 +210,14 @@ class EntityCard(RowsView[str]):
         self._laid_out_height = 1
         """The visible height for which the card was last laid out."""
 
-    def show(self, card: Card, as_of: str = "", *, is_redacted: bool = False) -> None:
+    def show(
+        self, card: Card, as_of: str = "", *, undated: int = 0, is_redacted: bool = False
+    ) -> None:
         """Show a card; for the same entity as before, keep the cursor and scroll position."""
         same = self.card is not None and self.card.id == card.id
         path, cursor_offset = self.current_path, self._cursor_offset() if same else None
-        self.card, self.as_of, self._is_redacted = card, as_of, is_redacted
+        self.card, self.as_of = card, as_of
+        self._undated, self._is_redacted = undated, is_redacted
         self.rows = tuple(filter(None, [card.path])) + tuple(item.path for item in card.documents)
         self.border_title = f"Entity · as of {as_of}" if as_of else "Entity"
         row = self.rows.index(path) if same and path in self.rows else 0
@@ -248,7 +253,9 @@ class EntityCard(RowsView[str]):
         def add_text(*lines: Line) -> None:
             slots.extend(fit_line(line, width) for line in lines)
 
-        add_text(*head_lines(card, width, is_redacted=self._is_redacted), BLANK)
+        add_text(*head_lines(card, width, is_redacted=self._is_redacted))
+        left_out = f"{self._undated:,} without a date left out" if self._undated else ""
+        add_text(*_indented(left_out, width, "dim"), BLANK)
         if card.path:
             add_row(1)
         else:

@@ -201,17 +201,23 @@ class Reader:
             self._screen.show_notice("select a dated document, to see what was known on that day")
 
     async def _read_card(self, entity_id: str, as_of: str = "") -> None:
-        def read(engine: KnowledgeBase) -> tuple[Card, bool]:
+        def read(engine: KnowledgeBase) -> tuple[Card, bool, int]:
             from kbx_tui.tui.explore.presenting import present_card
 
-            card = engine.entities.card(entity_id, as_of=as_of)
+            card, undated = engine.entities.card(entity_id), 0
+            if as_of:
+                facts = (*card.facts, *card.open_items)
+                undated += sum(not fact.date for fact in facts)
+                undated += sum(not document.date for document in card.documents)
+                card = engine.entities.card(entity_id, as_of=as_of)
             texts = filter(None, (card.role, card.team))
             is_redacted = any(engine.documents.is_redacted(card.path, text) for text in texts)
-            return present_card(card), is_redacted
+            return present_card(card), is_redacted, undated
 
-        (card, is_redacted), pane = await self._client.run(read), self._screen.query_one(EntityCard)
+        card, is_redacted, undated = await self._client.run(read)
+        pane = self._screen.query_one(EntityCard)
         self._as_of[card.id] = as_of
-        pane.show(card, as_of, is_redacted=is_redacted)
+        pane.show(card, as_of, undated=undated, is_redacted=is_redacted)
         self._arrive(("card", card.id), pane)
 
     async def _follow(self, target: str, source: str) -> None:

@@ -18,7 +18,7 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import EXPLORE
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, DocumentActions, ResultJudge
-from kbx_tui.tui.explore.entities import EntityList, EntityStrip
+from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
 from kbx_tui.tui.explore.facets import FacetPane, FacetStrip, narrowed
 from kbx_tui.tui.explore.inputs import (
     DateChip,
@@ -390,6 +390,21 @@ class Explore(JudgingScreen):
 
     def action_card_as_of(self) -> None:
         self.reader.show_past()
+
+    def action_merge_card(self) -> None:
+        card = self.query_one(EntityCard).card
+        if card is None or card.type != "person":
+            self.show_notice("only the pages of two people can be merged")
+            return
+
+        def merge(other: str) -> None:
+            self.app.post_message(GoTo("dedup", merges=(card.id, other)))
+
+        self.pick_entity(
+            merge,
+            ask=f"whose page to merge into that of {card.name}?",
+            among=lambda entity: entity.type == "person" and entity.id != card.id,
+        )
 
     def action_pin_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:

@@ -331,17 +331,22 @@ class ModeScreen(FrameScreen):
     def base_words(self) -> tuple[str, str]:
         return self.session.base_words
 
-    def pick_entity(self, pick: Callable[[str], None], likely: Sequence[str] = ()) -> None:
+    def pick_entity(
+        self,
+        pick: Callable[[str], None],
+        likely: Sequence[str] = (),
+        *,
+        ask: str = "which entity? type a name, such as of a person",
+        among: Callable[[EntityName], bool] = lambda entity: True,
+    ) -> None:
         """Let the user choose an entity; those with a `likely` name come first."""
         find = self.session.explore.find_entities
 
         async def found(query: str) -> Sequence[EntityName]:
-            if query:
-                return await find(query)
-            first = [entity for name in likely for entity in (await find(name))[:1]]
-            return list(dict.fromkeys((*first, *await find(query))))
+            first = [] if query else [each for name in likely for each in (await find(name))[:1]]
+            return list(filter(among, dict.fromkeys((*first, *await find(query)))))
 
-        self.app.push_screen(entity_palette(found, pick))
+        self.app.push_screen(entity_palette(found, pick, ask))
 
     async def edit_file(self, path: str, line: int) -> bool:
         """Open a file of the base in the user's editor, then index it; False without a file.
@@ -408,7 +413,7 @@ class ModeBox(ModalScreen[ResultT], Overlay[ResultT]):
 
 
 def entity_palette(
-    find: Callable[[str], Awaitable[Sequence[EntityName]]], pick: Callable[[str], None]
+    find: Callable[[str], Awaitable[Sequence[EntityName]]], pick: Callable[[str], None], ask: str
 ) -> CommandPalette:
     class Entities(Provider):
         async def discover(self) -> Hits:
@@ -420,9 +425,7 @@ def entity_palette(
                 label = f"{safe_line(entity.name)} · {safe_line(entity.type)}"
                 yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
 
-    return CommandPalette(
-        providers=[Entities], placeholder="which entity? type a name, such as of a person"
-    )
+    return CommandPalette(providers=[Entities], placeholder=ask)
 
 
 class ModeTabs(LineWidget):

@@ -32,6 +32,15 @@ def test_count_is_the_number_of_claims_with_ties_by_id(kb: KnowledgeBase) -> Non
     ]
 
 
+def test_a_fact_of_another_page_says_why_it_counts(kb: KnowledgeBase) -> None:
+    experts = {expert.name: expert for expert in kb.experts("kiln").experts}
+    why = {receipt.text: receipt.why for receipt in experts["Ada Roe"].receipts}
+    assert why["Needs the kiln on Mondays"] == "named as lead"
+    assert why["Fired the kiln for the first time"] == ""
+    assert [receipt.why for receipt in experts["Workshop"].receipts] == ["named as team"]
+    assert [receipt.why for receipt in experts["Tiles"].receipts] == [""]
+
+
 def test_recency_halves_with_every_half_life_from_the_newest_day(kb: KnowledgeBase) -> None:
     by_id = scores(kb.experts("kiln", weight="recency", now=TODAY).experts)
     assert by_id["person:bo-lind"] == pytest.approx(2 ** (-20 / 30), abs=1e-6)  # confirmed

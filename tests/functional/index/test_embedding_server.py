@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui import EmbeddingUnavailable, KnowledgeBase
+from kbx_tui import EmbeddingError, EmbeddingUnavailable, KnowledgeBase
 from kbx_tui.embedding import OTHER_KEY
 from tests.command_line import CommandLine
 from tests.embedding_server import EmbeddingServer, Reply, embedding_server, vectors_of
@@ -109,6 +109,19 @@ def test_a_model_whose_vectors_have_another_length_is_said(
     assert kbx("--kb", base, "search", "kiln").code == 0
 
 
+def test_a_query_is_answered_as_soon_as_its_server_takes_the_texts(
+    kbx: CommandLine, base: Path, server: EmbeddingServer
+) -> None:
+    kbx("trust", base)
+    assert kbx("--kb", base, "index").code == 0
+    server.reply = lambda body: Reply(401, {})
+    with KnowledgeBase(base) as kb:
+        with pytest.raises(EmbeddingError, match="rejected KBX_EMBEDDING_KEY"):
+            kb.search("hot kiln")
+        server.reply = vectors_of(4)
+        assert kb.search("hot kiln").results
+
+
 def test_without_its_server_a_base_is_searched_by_words(
     kbx: CommandLine, base: Path, server: EmbeddingServer
 ) -> None:
@@ -119,6 +132,7 @@ def test_without_its_server_a_base_is_searched_by_words(
     ran = kbx("--kb", base, "search", "kiln")
     assert (ran.code, ran.err.count("\n")) == (6, 1)
     assert f"no answer from {server.address} (Connection refused)" in ran.err
+    assert "or search fast, by words alone (--fast; m in the app)" in ran.err
     assert kbx("--kb", base, "search", "kiln", "--fast").code == 0
     assert kbx("--kb", base, "related", "memory/notes/page-1.md").code == 0
     with KnowledgeBase(base) as kb:

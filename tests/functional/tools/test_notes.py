@@ -177,7 +177,7 @@ def test_experts_say_why_nobody_was_found(worker: EngineWorker) -> None:
     notes = data_of(worker, "kb.experts", topic="submarines")["notes"]
     assert any("is on this topic; the weight relevance also reads documents" in n for n in notes)
     notes = data_of(worker, "kb.experts", topic="migration", min_claims=1000)["notes"]
-    assert any("fewer claims than min_claims" in note for note in notes)
+    assert any("fewer facts than min_claims" in note for note in notes)
 
 
 def test_a_date_that_is_only_that_of_the_file_is_said(tmp_path: Path, kbx: CommandLine) -> None:
@@ -186,7 +186,7 @@ def test_a_date_that_is_only_that_of_the_file_is_said(tmp_path: Path, kbx: Comma
     with KnowledgeBase(base) as kb:
         kb.index()
         notes = kb.experts("kiln", weight="recency").notes
-        assert "1 of 2 claims has no date; the day its file was changed is used" in notes
+        assert "1 of 2 facts has no date; the day its file was changed is used" in notes
         (ada,) = kb.experts("kiln").experts
         assert {receipt.text: receipt.has_file_date for receipt in ada.receipts} == {
             "Fired the kiln": False,

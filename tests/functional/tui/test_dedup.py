@@ -12,9 +12,11 @@ from kbx_tui.drafting.drafts import DraftCheck, drafts_from_text
 from kbx_tui.tui.dedup.panes import WORKED_OUT, DiffPane, DraftLine, DraftList, KnownList
 from kbx_tui.tui.dedup.rows import known_rows
 from kbx_tui.tui.dedup.screen import Dedup
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.overlay import ConfirmText
+from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Size, running, starting
@@ -610,6 +612,27 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         assert "1 created" in review.screen.query_one(StatusLine).last
 
 
+async def test_a_draft_of_nobody_is_of_the_owner_of_the_fact_that_it_changes(
+    demo_copy: Path,
+) -> None:
+    async with reviewing(demo_copy, (170, 40)) as review:
+        await review.paste("The rollback takes ten minutes\nWrites with a fountain pen\n")
+        await review.go_to("The rollback")
+        assert review.states[0] == "conflict"
+        assert review.rows[0].about.startswith("Bob Okafor (guessed)")
+        await review.driver.until_shown(DiffPane, "- - [2026-03-03] Brought", "ten minutes")
+        await review.driver.until_shown(KnownList, "− [Brought] the", "+ The rollback [takes]")
+        await review.driver.until_shown(KeyBar, "u supersede", "- skip")
+        known = review.screen.query_one(KnownList)
+        owners = [each.owner for each in known.rows]
+        known.choose(owners.index("Gangway 4"))
+        review.screen.set_focus(known)
+        await review.press("u")
+        await review.until(lambda: review.rows[0].about.startswith("Gangway 4 ·"))
+        await review.checked()
+        assert review.rows[0].is_decided
+
+
 async def test_owner_of_the_closest_fact_is_offered_first(demo_copy: Path) -> None:
     async with reviewing(demo_copy) as review:
         await review.paste("Ships 5 releases a year\nReports to Carla\n")
@@ -681,14 +704,27 @@ async def test_a_misheard_name_is_corrected_after_a_look_and_put_back_by_one_key
         assert "Karen Veal" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("place", ["drafts", "card"])
 async def test_two_pages_of_a_person_are_merged_after_a_look_and_put_back_by_one_key(
-    demo_copy: Path,
+    demo_copy: Path, place: str
 ) -> None:
     page = demo_copy / "memory" / "people" / "b-okafor.md"
     page.write_text("# B. Okafor\n\n## Recent Facts\n- Sails [red] boats\n", encoding="utf-8")
     async with reviewing(demo_copy) as review:
-        await review.press("escape", "C")
-        review.screen.query_one(DraftLine).value = "B. Okafor = Bob Okafor"
+        driver = review.driver
+        if place == "drafts":
+            await review.press("escape", "C")
+            review.screen.query_one(DraftLine).value = "B. Okafor = Bob Okafor"
+        else:
+            await driver.press("f1")
+            driver.explore.reader.open_card("person:bob-okafor")
+            await driver.until_focused(EntityCard)
+            await driver.press("M")
+            await driver.until(lambda: driver.has_focus(Input))
+            await driver.write("b. ok")
+            await driver.until(lambda: "B. Okafor · person" in driver.screen_text())
+            assert "Bob Okafor · person" not in driver.screen_text()
+            await driver.press("down")
         await review.press("enter")
         await review.driver.until_shown(ConfirmText, "Merge B. Okafor into Bob", "+- Sails [red]")
         await review.press("enter")

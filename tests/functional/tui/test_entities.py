@@ -159,6 +159,7 @@ async def test_a_card_shows_what_was_known_on_the_day_of_a_document(tmp_path: Pa
 ## Recent Facts
 - [2026-03-01] Sails the north route
 - [2026-01-05] ~~Sails the south route~~ (superseded: 2026-03-01)
+- Knows every knot
 """
     meeting = "---\nattendees: [Ada Stone]\n---\n# {}\n\nRope.\n"
     files = {
@@ -175,14 +176,16 @@ async def test_a_card_shows_what_was_known_on_the_day_of_a_document(tmp_path: Pa
         await driver.until(lambda: "Entity · as of 2026-02-20" in driver.screen_text())
         shown = driver.text_of(EntityCard)
         assert "south route" in shown
-        assert not any(word in shown for word in ("superseded", "north route", "Spring"))
+        assert not any(word in shown for word in ("superseded", "north route", "Spring", "knot"))
+        assert "2 without a date left out" in shown  # a fact and her page
         await driver.press("down", "enter")
         await driver.until(lambda: "as of" not in driver.screen_text())
         await driver.press("escape")
         await driver.until(lambda: "Entity · as of 2026-02-20" in driver.screen_text())
         await driver.press("A")
         await driver.until_shown(EntityCard, "Spring", "north route", "superseded")
-        assert "as of" not in driver.screen_text()
+        assert "as of" not in driver.screen_text().partition("A as of")[0]
+        assert "left out" not in driver.text_of(EntityCard)
 
 
 async def test_enter_never_opens_a_row_that_is_not_visible() -> None:

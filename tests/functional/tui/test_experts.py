@@ -53,7 +53,7 @@ async def test_topics_with_experts_are_suggested(demo: Path) -> None:
         await driver.press("down", *("j" for _ in range(row)), "enter")
         await driver.until(lambda: "Bob Okafor" in names(driver))
         assert driver.app.screen.query_one(TopicLine).value == "migration"
-        await driver.until_shown(ExpertList, "most claims first")
+        await driver.until_shown(ExpertList, "most facts first")
         driver.app.screen.query_one(TopicLine).value = ""
         await driver.until_shown(ExpertList, "choose one below", "migration")
         assert expert_list(driver).border_title == "Experts"
@@ -61,7 +61,7 @@ async def test_topics_with_experts_are_suggested(demo: Path) -> None:
 
 async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
     async with running_experts(demo, "migration") as driver:
-        await driver.until_shown(ExpertList, "most claims first", "▾")  # all fit
+        await driver.until_shown(ExpertList, "most facts first", "▾")  # all fit
         rows = expert_list(driver).rows
         first = rows[0]
         claims = [row for row in rows if isinstance(row, ClaimRow)]
@@ -69,13 +69,14 @@ async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
         contributions = [row.receipt.contribution for row in claims]
         assert sum(contributions) == pytest.approx(first.expert.score)
         assert any(row.status == "superseded" and not row.receipt.contribution for row in claims)
+        await driver.until_shown(ExpertList, "named as lead 2026-03-19 projects/migration.md:30")
         await driver.press("enter")
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
 
 
 async def test_claims_that_would_hide_the_other_experts_wait_for_a_key(demo: Path) -> None:
     async with running_experts(demo, "migration", (120, 16)) as driver:
-        await driver.until_shown(ExpertList, "▸ Bob Okafor", "11 claims", "▸ Yusuf Demir")
+        await driver.until_shown(ExpertList, "▸ Bob Okafor", "11 facts", "▸ Yusuf Demir")
         await driver.press("enter")
         await driver.until_shown(ExpertList, "▾ Bob Okafor")
         assert isinstance(expert_list(driver).rows[6], ClaimRow)
@@ -128,12 +129,12 @@ async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) 
         await driver.until_shown(StatusLine, "by recency only: s chooses that")
         await driver.press("s")
         await driver.until(lambda: slider.display)
-        await driver.until_shown(ExpertList, "most and newest claims first")
+        await driver.until_shown(ExpertList, "most and newest facts first")
         before = expert_list(driver).rows[0]
         await driver.press("right_square_bracket")
         await driver.until(lambda: expert_list(driver).rows[0] != before)
         assert driver.explore.session.experts.question.half_life_days > 30
-        for order in ("most sources first", "most relevant first", "most claims first"):
+        for order in ("most sources first", "most relevant first", "most facts first"):
             await driver.press("s")
             await driver.until_shown(ExpertList, order)
 
@@ -205,7 +206,7 @@ def test_columns_are_aligned_however_much_is_said_of_an_expert() -> None:
     spans = [expert_line(row, 110, " ", 0, "5.00", aligned(row.columns, widths)) for row in rows]
     lines = ["".join(span.text for span in line) for line in spans]
     assert len({line.index("person ") for line in lines}) == 1
-    assert len({line.index("2 claims") for line in lines}) == 1
+    assert len({line.index("2 facts") for line in lines}) == 1
     assert lines[1].endswith("on a part of the topic")
 
 

@@ -242,7 +242,7 @@ async def test_o_on_an_expert_opens_its_page(demo: Path, editor: Path) -> None:
         await driver.press("f3")
         await driver.until_focused(TopicLine)
         await driver.write("migration")
-        await driver.until_shown(ExpertList, "Bob Okafor", "11 claims")
+        await driver.until_shown(ExpertList, "Bob Okafor", "11 facts")
         await driver.press("down", "o")
         await driver.until(editor.exists)
         assert str(demo / "memory/people/bob-okafor.md") in editor.read_text().split()

@@ -105,6 +105,11 @@ def test_entity_is_guessed_from_the_nearest_fact_or_unknown(kb: KnowledgeBase) -
     (chosen,) = kb.drafts.check([replace(check.draft, entity_id="team:platform", is_guessed=False)])
     assert chosen.entity is not None
     assert chosen.entity.name == "Platform"
+    (check,) = kb.drafts.check([new_draft("Only 3 releases in a year")])
+    verdict = decide(check)  # the fact is less similar than a duplicate, and decides all the same
+    assert (verdict.state, verdict.is_sure) == ("conflict", False)
+    assert check.entity is not None
+    assert (check.entity.name, check.draft.entity_id) == ("Carol Diaz", "person:carol-diaz")
 
     (check,) = kb.drafts.check(drafts_from_text("# Zoe Marsh\nlikes tea"))
     assert check.entity is None

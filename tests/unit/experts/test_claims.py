@@ -15,7 +15,7 @@ AI = Entity("project:ai", "AI", "project", "")
 
 def make_claim(text: str, entity_id: str) -> Claim:
     fact = Fact(1, entity_id, "fact", text, "", "p.md", 1, "active", False, ("p.md",))
-    return Claim(fact, (entity_id,))
+    return Claim(fact, {entity_id: ""})
 
 
 def share_of(topic: str, text: str) -> float:

@@ -29,6 +29,7 @@ from kbx_tui.knowledge.records import Attendee, Document, Entity
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.search.link_graph import part_line
 from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.tui.reading.markdown_lines import render_inline
 
 
 def page(text: str, path: str = "memory/people/bill.md") -> Document:
@@ -154,17 +155,31 @@ SPACES = " " * 150_000
         lambda: change_links(20_000),
         lambda: name_in_lists(8),
         lambda: strip_aliases(10_000),
+        lambda: render_inline(["*a* " * 2_500 + "[a](b) " * 13_000] * 5),
         lambda: notes_in("".join(f"(source: {number}) " for number in range(30_000))),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
          "parts", "spaces", "marks", "drafts", "topics", "csv",
-         "fields merged", "links changed", "names listed", "aliases", "notes of a line"],
+         "fields merged", "links changed", "names listed", "aliases", "emphasis", "notes"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()
     work()
     assert time.process_time() - began < 4.0  # each took from 5 seconds to hours
+
+
+def test_claims_of_experts_are_not_multiplied_by_namesakes(tmp_path: Path) -> None:
+    pages = {f"people/ann-{number}": "# Ann\n" for number in range(1_000)}
+    pages["projects/kiln"] = "# Kiln\n\n## Facts\n" + "- Tea by [[Ann]]\n" * 6_000
+    for name, text in pages.items():
+        (tmp_path / "memory" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "memory" / f"{name}.md").write_text(text)
+    kb = KnowledgeBase(tmp_path)
+    kb.index(fast=True)
+    began = time.process_time()
+    assert kb.experts("tea").total_matched > 1
+    assert time.process_time() - began < 4.0  # it took 8 seconds
 
 
 def test_files_of_a_write_are_not_compared_with_each_other(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Attendee, Document, Entity
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
+from kbx_tui.search.document_links import MentionSearch
 from kbx_tui.search.link_graph import part_line
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.tui.reading.markdown_lines import render_inline
@@ -110,6 +111,21 @@ def name_in_lists(count: int) -> None:
     assert len(found) == 1_000 * (count + 1) + 2
 
 
+def properties(value: str) -> str:
+    """Return a page with a property of attendees in each of 100 mixtures of letter cases."""
+    keys = (
+        "".join(c.upper() if number >> place & 1 else c for place, c in enumerate("attendees"))
+        for number in range(100)
+    )
+    return "---\n" + "".join(f'{key}: "{value}"\n' for key in keys) + "---\n# Bo\n"
+
+
+def find_aliases(count: int) -> None:
+    search = MentionSearch(["Ann", *(f"alias {number}" for number in range(count))])
+    text = "a b alias al " * 10_000 + "Ann"
+    assert list(search.find(text)) == [(len(text) - 3, len(text))]
+
+
 def strip_aliases(count: int) -> None:
     aliases = tuple(f"alias {number}" for number in range(count))
     bill = Entity("person:bill", "Bill Bo", "person", "bill.md", aliases)
@@ -155,13 +171,17 @@ SPACES = " " * 150_000
         lambda: change_links(20_000),
         lambda: name_in_lists(8),
         lambda: strip_aliases(10_000),
+        lambda: use_entities(properties("a," * 5_000)),
+        lambda: use_entities(properties(f"a{' ' * 9_990}b")),
+        lambda: find_aliases(10_000),
         lambda: render_inline(["*a* " * 2_500 + "[a](b) " * 13_000] * 5),
         lambda: notes_in("".join(f"(source: {number}) " for number in range(30_000))),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
          "parts", "spaces", "marks", "drafts", "topics", "csv",
-         "fields merged", "links changed", "names listed", "aliases", "emphasis", "notes"],
+         "fields merged", "links changed", "names listed", "aliases", "commas", "blanks",
+         "mentions", "emphasis", "notes"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()
@@ -180,6 +200,20 @@ def test_claims_of_experts_are_not_multiplied_by_namesakes(tmp_path: Path) -> No
     began = time.process_time()
     assert kb.experts("tea").total_matched > 1
     assert time.process_time() - began < 4.0  # it took 8 seconds
+
+
+def test_suggestions_for_broken_links_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ", ".join(f"mason {number}" for number in range(100))
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/b.md").write_text(f"---\naliases: [{names}]\n---\n# Bo\n")
+    (tmp_path / "memory/a.md").write_text("".join(f"[[mison {n}]]\n" for n in range(200, 300)))
+    kb = KnowledgeBase(tmp_path)
+    kb.index(fast=True)
+    assert all(link.suggestions for link in kb.links.check())
+    kb.close()
+    monkeypatch.setattr("kbx_tui.search.document_links.MOST_COMPARED", 1_000)
+    found = [bool(link.suggestions) for link in KnowledgeBase(tmp_path).links.check()]
+    assert found == [True] * 10 + [False] * 90
 
 
 def test_files_of_a_write_are_not_compared_with_each_other(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def why_not(ranking: Ranking, row: int, limit: int = 10) -> WhyNot:
         stage=stage,
         rank=place,
         score=float(ranking.final[row]),
-        needed=float(ranking.final[best[-1]]) if best and len(best) == limit else None,
+        needed=float(ranking.final[best[-1]]) if len(best) == limit else None,
         limit=limit,
         ranking=ranking,
         changes=() if stage == "shown" else tuple(_Search(ranking, row, limit).changes()),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase, NotFound
+from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.search.ranking.explain import compare, explain_pair
 from kbx_tui.search.request import SearchRequest

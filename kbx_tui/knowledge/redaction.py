@@ -160,7 +160,7 @@ def _runs(lines: Sequence[str]) -> Iterator[Span]:
 
 
 def _notes(lines: Sequence[str], blocks: Iterable[Span]) -> Iterator[Span]:
-    """Yield footnotes and the like, which Markdown itself reads as paragraphs and code."""
+    """Yield footnotes and similar, which Markdown itself reads as paragraphs and code."""
     reached = 0
     for start, end in blocks:
         begins = next((at for at in range(start, end) if _NOTE.match(lines[at])), end)

@@ -24,7 +24,7 @@ from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.knowledge.toml_text import count_dots, load_toml
 from kbx_tui.knowledge.vault import CONFIG_NAME, resolve_links
 from kbx_tui.object_store.store_uri import require_no_credentials
-from kbx_tui.safe_text import safe_line
+from kbx_tui.safe_text import replace_surrogates, safe_line
 from kbx_tui.state_file import read_regular_file
 
 SIZE_LIMIT = 1024 * 1024
@@ -259,6 +259,7 @@ def without_setting(data: bytes | None, key: str) -> bytes:
 def parse_setting(key: str, text: str) -> Any:
     """Return the value of a setting, given as in TOML or as `a,b`. Raises ConfigError."""
     section, name = split_key(key)
+    text = replace_surrogates(text)
     if section == KEYS:
         return text
     kind = _sections()[section]

@@ -20,6 +20,7 @@ from kbx_tui.drafting.checking import (
     with_written_texts,
 )
 from kbx_tui.drafting.decided_pairs import (
+    MOST_LABELS,
     Label,
     LabelledScore,
     pairs_of,
@@ -102,8 +103,9 @@ class Drafts:
             path = self._session.root / path  # an absolute path is unchanged
         try:
             data = read_regular_file(path, follow_links=True)
-        except OSError as error:
-            raise NotFound(f"{path} cannot be read: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:  # ValueError: a NUL in its name
+            reason = getattr(error, "strerror", None) or error
+            raise NotFound(f"{path} cannot be read: {reason}") from error
         return draft_file.drafts_from_text(decode(data)[0])
 
     def save(self, drafts: Sequence[Draft]) -> None:
@@ -281,8 +283,8 @@ class Drafts:
         return len(labels)
 
     def labelled(self) -> tuple[LabelledScore, ...]:
-        """Return the labels with the scores of their pairs. Raises EmbeddingError."""
-        stored = read_labels(self._session.root, self._session.notice_once)
+        """Return the newest labels with the scores of their pairs. Raises EmbeddingError."""
+        stored = read_labels(self._session.root, self._session.notice_once)[-MOST_LABELS:]
         labels = [label for label in stored if label.left.strip() and label.right.strip()]
         pairs = self._similarity.pairs([(label.left, label.right) for label in labels])
         return tuple(

@@ -648,10 +648,13 @@ class KnowledgeBase:
 
         Each change is the smallest of its kind and verified by ranking. `options` are the fields of
         `SearchRequest` other than `limit`. `cancelled` ends the search for entities to add, which
-        takes longest. Raises as `retrieve`, and NotFound if the index holds no such document.
+        takes longest. Raises as `retrieve`, NotFound if the index holds no such document, and
+        OutOfRange for a limit below 1.
         """
         from kbx_tui.api.queries import WhyNotSearch
 
+        if limit < 1:
+            raise OutOfRange(f"limit must be 1 or more, got {limit}")
         request = self._searcher.with_properties(_search_request(query, options))
         return WhyNotSearch(self._session, request, path, limit, cancelled).answer()
 

@@ -22,6 +22,8 @@ from kbx_tui.state_file import Notice, ignore
 
 _LABELS, _KEPT_PAIRS = "labels.jsonl", "kept-pairs.jsonl"
 MIN_LABELS = 20
+MOST_LABELS = 1_000
+"""Labels that are compared whenever drafts are opened, the newest: each with all facts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 from kbx_tui.state_file import Notice, ignore
 
 MAX_DRAFTS = 5_000
-"""Drafts read from one text: each is compared with the base and with the others."""
+"""Drafts read from one text, or the stored ones: each is compared with the base and the others."""
 
 Action = Literal["create", "merge", "supersede", "tick", "strike", "delete", "skip"]
 """`strike` and `delete` are of the facts in a choice; of these the draft only repeats the text."""
@@ -158,6 +158,11 @@ def _read(root: Path, notice: Notice = ignore) -> tuple[Log[Draft], list[tuple[s
 
     def is_first(draft: Draft | None) -> bool:
         if draft is None or not draft.id or not draft.text.strip():
+            return False
+        if len(first) >= MAX_DRAFTS and draft.id not in first:
+            notice(
+                f"only {MAX_DRAFTS:,} drafts are shown; the others follow once these are settled"
+            )
             return False
         return first.setdefault(draft.id, draft) == draft
 

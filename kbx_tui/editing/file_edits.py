@@ -93,11 +93,13 @@ def _prepare(
 ) -> tuple[list[StagedChange], dict[str, WriteFault]]:
     fitting: list[StagedChange] = []
     failed: dict[str, WriteFault] = {}
+    targets = set[Path]()
     for edit in edits:
         try:
             fitted = _fit(root, edit)
-            if any(fitted.target == other.target for other in fitting):  # reached through a link
+            if fitted.target in targets:  # reached through a link
                 raise WriteFault(f"{edit.path} is the same file as another one in this write")
+            targets.add(fitted.target)
             fitting.append(fitted)
         except WriteFault as error:
             failed[edit.path] = error

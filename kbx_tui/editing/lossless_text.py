@@ -61,18 +61,21 @@ class LosslessText:
             start = self.line_ends[first - 1]
         return Splice(start, stop, "")
 
-    def apply(self, splice: Splice) -> bytes:
-        before = self.bom + self._encode(self.text[: splice.start])
-        removed = self._encode(self.text[splice.start : splice.end])
-        try:
-            inserted = splice.inserted.encode(self.encoding)
-        except UnicodeEncodeError as error:
-            character = splice.inserted[error.start]
-            raise WriteFault(
-                f"the file is encoded as {self.encoding}, which has no {character!r}: "
-                "save it as UTF-8 in an editor first"
-            ) from error
-        return before + inserted + self.data[len(before) + len(removed) :]
+    def apply(self, *splices: Splice) -> bytes:
+        """Return the bytes of the text after splices, which do not overlap and are in order."""
+        parts, done = [self.bom], 0
+        for splice in splices:
+            parts.append(self._encode(self.text[done : splice.start]))
+            try:
+                parts.append(splice.inserted.encode(self.encoding))
+            except UnicodeEncodeError as error:
+                character = splice.inserted[error.start]
+                raise WriteFault(
+                    f"the file is encoded as {self.encoding}, which has no {character!r}: "
+                    "save it as UTF-8 in an editor first"
+                ) from error
+            done = splice.end
+        return b"".join((*parts, self._encode(self.text[done:])))
 
     def _is_end_of_unterminated_line(self, offset: int) -> bool:
         return offset == len(self.text) and self.line_ends[-1] != self.line_starts[-1]

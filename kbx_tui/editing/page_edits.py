@@ -34,6 +34,7 @@ from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Document
 from kbx_tui.knowledge.redaction import may_hold_mark, paragraphs
 from kbx_tui.knowledge.written_links import links_of
+from kbx_tui.safe_text import replace_surrogates
 
 Value = str | tuple[str, ...] | None
 
@@ -100,8 +101,8 @@ def field_lines(key: str, value: Value) -> str:
 
 def scalar(text: str) -> str:
     """Return a text as a YAML scalar, quoted unless every parser reads it back unchanged."""
-    text = one_line(text)
-    with suppress(yaml.YAMLError):
+    text = replace_surrogates(one_line(text))
+    with suppress(yaml.YAMLError, ValueError):  # ValueError: 2026-02-30, 0x_
         if _PLAIN.fullmatch(text) and yaml.safe_load(f"key: {text}") == {"key": text}:
             return text
     return "'" + text.replace("'", "''") + "'"

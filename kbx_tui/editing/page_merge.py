@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -41,13 +42,14 @@ _NAMES = ALIAS_KEYS | {"name"}
 _ROLES = frozenset({*ROLE_KEYS, "title"})
 _OF_ITS_PAGE = frozenset({"id", "type"})
 MOST_READ = 20_000_000
-"""Characters that a merge reads: the page, again for each section that is added."""
+"""Characters that a merge reads: the page, again for each section and field that is added."""
 _JOINED = frozenset({"email", "emails", "tag", "tags"})
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*$")
 _DEFINED = re.compile(r"^[ >]{0,12}\[([^\[\]\n]{1,200})\]:", re.MULTILINE)
 _IN_BRACKETS = re.compile(r"\[([^\[\]\n]{1,200})\]")
 _BLOCK_ID = re.compile(r"(?:^|[ \t])(\^[\w-]{1,200})[ \t]*$", re.MULTILINE)
 _CLOSINGS = ("", "-->", "*/}", "%%", "$$", "}", "}}", "%}", "%>")
+_LINE_END = re.compile("\n")
 _NOT_IN_ADDRESS = re.compile(r"[^\w./~-]")
 
 
@@ -72,13 +74,14 @@ def merge_pages(
             f"{kept.path} and {other.path} both use the label {shared[0]!r}: rename it in one of "
             "them first"
         )
+    sections = list(_sections(other))
+    if (len(sections) + len(other.frontmatter)) * (len(before) + len(gone)) > MOST_READ:
+        raise WriteFault(
+            f"{other.path} has too many sections or fields to put into {kept.path}: merge them in "
+            "an editor"
+        )
     names = two.name, other.title, *two.aliases, *other.aliases
     after, left_out = _with_fields(kept, before, other, gone, names)
-    sections = list(_sections(other))
-    if len(sections) * (len(before) + len(gone)) > MOST_READ:
-        raise WriteFault(
-            f"{other.path} has too many sections to put into {kept.path}: merge them in an editor"
-        )
     for title, lines in sections:
         after = _with_section(kept.path, after, title, lines)
     if not _reads_as_both(
@@ -257,6 +260,7 @@ def with_links_to(
     page, text = parse_document(path, data), decode_lossless(data)
     relative = posixpath.relpath(kept, posixpath.dirname(path) or ".")
     changed, expected = dict[int, Splice](), list[str]()
+    line_ends = [found.start() for found in _LINE_END.finditer(page.body)]
     for link in links_of(page.body):
         wanted = name(link)
         if wanted is None:
@@ -271,18 +275,17 @@ def with_links_to(
             begin += written.startswith("<")
             written = written.removeprefix("<").removesuffix(">").partition("?")[0]
             wanted = _NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), relative)
-        line = page.body.count("\n", 0, begin)
+        line = bisect_left(line_ends, begin)
         start = text.line_starts[page.body_line - 1 + line]
-        start += begin - page.body.rfind("\n", 0, begin) - 1
+        start += begin - (line_ends[line - 1] + 1 if line else 0)
         changed[start] = Splice(start, start + len(written), wanted)
         leads = relative if relative.startswith("../") else f"./{relative}"
         expected.append(replace(link, page=wanted if link.is_wikilink else leads).target)
-    for _, splice in sorted(changed.items(), reverse=True):
-        text = decode_lossless(text.apply(splice))
-    after = parse_document(path, text.data)
+    data = text.apply(*(splice for _, splice in sorted(changed.items())))
+    after = parse_document(path, data)
     if list(after.links) != expected or after.frontmatter != page.frontmatter:
         raise WriteFault(
             f"links in {path} cannot be changed without changing how it reads: change those to "
             "the other page in an editor first"
         )
-    return text.data
+    return data

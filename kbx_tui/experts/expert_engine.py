@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -218,6 +219,9 @@ _ABOUT = frozenset(
 )
 """Frontmatter keys for entities that every fact on the page is also about, unless it is a person's:
 no team knows all that its members know."""
+MOST_ABOUT = 50
+"""Entities that a page names for all of its facts, and that one fact names: a list, or a name that
+thousands share, says little of each."""
 
 
 def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple[Claim, ...]:
@@ -229,7 +233,9 @@ def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple
     ids = [entity.id for entity in snapshot.entities]
     people = {entity.path for entity in snapshot.entities if entity.type == "person"}
     about = {
-        path: _about_page(resolver, page) for path, page in pages.items() if path not in people
+        path: list(islice(_about_page(resolver, page), MOST_ABOUT))
+        for path, page in pages.items()
+        if path not in people
     }
     days = {
         path: first_day(page["date"]) if page["date"] else _day_of_file(root / path)
@@ -241,8 +247,11 @@ def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple
         page = pages.get(fact.path)
         confirmed = _CONFIRMED.search(fact.text)
         stated = (iso_date(confirmed[1]) if confirmed else "") or fact.date
-        linked = [row for source in fact.sources for row in resolver.by_reference(source)]
-        others = [*about.get(fact.path, ()), *((row, "named as source") for row in linked)]
+        linked = (row for source in fact.sources for row in resolver.by_reference(source))
+        others = [
+            *about.get(fact.path, ()),
+            *((row, "named as source") for row in islice(linked, MOST_ABOUT)),
+        ]
         shown = replace(
             fact, text=_CONFIRMED.sub("", fact.text), date=stated or days.get(fact.path, "")
         )
@@ -260,19 +269,16 @@ def _pages(index: OpenIndex, paths: set[str]) -> dict[str, Mapping[str, Any]]:
     return {row["path"]: row for row in table.to_pylist()}
 
 
-def _about_page(resolver: EntityResolver, page: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Return the rows of the entities that a page is about, each with why."""
+def _about_page(resolver: EntityResolver, page: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the rows of the entities that a page is about, each with why."""
     fields: Mapping[str, Any] = msgspec.json.decode(page["frontmatter"])
-    named = [
-        (row, f"named as {str(key).casefold()}")
-        for key, value in fields.items()
-        if str(key).casefold() in _ABOUT
-        for name in _names(value)
-        for row in resolver.by_reference(name)
-    ]
-    attendees = attendees_from(page["attendees"])
-    present = [row for attendee in attendees for row in resolver.by_attendee(attendee)]
-    return [*named, *((row, "attended") for row in present)]
+    for key, value in fields.items():
+        for name in _names(value) if str(key).casefold() in _ABOUT else ():
+            for row in resolver.by_reference(name):
+                yield row, f"named as {str(key).casefold()}"
+    for attendee in attendees_from(page["attendees"]):
+        for row in resolver.by_attendee(attendee):
+            yield row, "attended"
 
 
 def _names(value: Any) -> Iterator[str]:

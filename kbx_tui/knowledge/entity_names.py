@@ -171,6 +171,8 @@ def _common_words() -> frozenset[str]:
 
 
 MIN_WORDS_LEFT = 2
+MOST_SUBJECTS = 200
+"""Names of an entity that a text may begin with: a page may have thousands of facts and names."""
 
 
 def strip_subject(text: str, entity: Entity | None) -> str:
@@ -183,7 +185,7 @@ def strip_subject(text: str, entity: Entity | None) -> str:
     if entity is None:
         return text
     first_names = entity.name.split()[:1] if entity.type == "person" else []
-    names = {entity.name, *entity.aliases, *first_names}
+    names = {entity.name, *entity.aliases[:MOST_SUBJECTS], *first_names}
     start = text[: max(map(len, names)) + len("the  ")].casefold()
     # A name that is nowhere near the start cannot be its beginning; most facts end here.
     near = [name for name in names if name and name.casefold() in start]

@@ -118,7 +118,7 @@ def split_head(text: str) -> tuple[str, str, str]:
 def notes_in(text: str) -> tuple[str, ...]:
     notes: list[tuple[int, str]] = []
     for pattern in _NOTES:
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(text[:_MAX_PARSED]):
             if all(match[0] not in note for _, note in notes):
                 notes.append((match.start(), match[0].strip()))
     return tuple(note for _, note in sorted(notes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -45,8 +46,8 @@ REFERENCE_KEYS = frozenset(
 
 _ADDRESS = re.compile(r"^(.*?)\s*[<(]\s*([^\s<>()@]+@[^\s<>()@]+)\s*[>)]\s*(.*)$")
 EMAIL = re.compile(r"^[^\s<>()@,;]+@[^\s<>()@,;]+$")
-_SEPARATOR = re.compile(r" ?[,;] ?(?![^()<\[]*[)>\]])")
-_SEMICOLON = re.compile(r"\s*;\s*")
+_SEPARATOR, _BRACKET = re.compile(r" ?[,;] ?"), re.compile(r"[()<>\[\]]")
+_SEMICOLON = re.compile(r"(?<!\s)\s*;\s*")
 _WORD_OR_LINK = re.compile(r"(?:\[\[[^\[\]]*\]\]|\S)+")
 _CONJUNCTION = re.compile(r"(?<!\s)\s+(?:and|&|und|et)\s+", re.IGNORECASE)
 _NAME_SUFFIX = re.compile(
@@ -117,12 +118,23 @@ def names_of(value: object) -> tuple[str, ...]:
 def split_names(text: str) -> list[str]:
     names: list[str] = []
     for line in text[:_MAX_LIST].split("\n"):
-        for part in _SEPARATOR.split(text_of(line).lstrip("-*• ")):
+        for part in _separated(text_of(line).lstrip("-*• ")):
             if names and _NAME_SUFFIX.fullmatch(part):
                 names[-1] += f", {part}"
             elif part:
                 names.append(part)
     return names
+
+
+def _separated(text: str) -> Iterator[str]:
+    """Yield the parts of a text between commas and semicolons that are not in brackets."""
+    brackets, done = [bracket.start() for bracket in _BRACKET.finditer(text)], 0
+    for separator in _SEPARATOR.finditer(text):
+        following = bisect_left(brackets, separator.end())
+        if following == len(brackets) or text[brackets[following]] in "(<[":
+            yield text[done : separator.start()]
+            done = separator.end()
+    yield text[done:]
 
 
 def may_be_one_name(parts: Sequence[str]) -> bool:

@@ -22,6 +22,7 @@ from kbx_tui.knowledge.markdown import (
     has_unread_lines,
     outline,
     read_as_markdown,
+    without_entities,
 )
 from kbx_tui.knowledge.reading import entry_starts, read_frontmatter
 from kbx_tui.knowledge.records import REDACTED
@@ -102,6 +103,9 @@ def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
 Span = tuple[int, int]
 
 _TABLE_ROW = re.compile(r"\s*\|")
+_INDENTED = re.compile(r"(?: {4}| {0,3}\t|\s*$)")
+_NOTE = re.compile(r" {0,3}(?:\[\^[^\[\]\n]{1,200}\]:|!!!|\?\?\?|:[ \t])")
+"""Begins a footnote, an admonition or a definition, whose further paragraphs are indented."""
 
 
 def redacted_lines(body: str) -> frozenset[int]:
@@ -155,6 +159,20 @@ def _runs(lines: Sequence[str]) -> Iterator[Span]:
             yield numbers[0], numbers[-1] + 1
 
 
+def _notes(lines: Sequence[str], blocks: Iterable[Span]) -> Iterator[Span]:
+    """Yield footnotes and similar, which Markdown itself reads as paragraphs and code."""
+    reached = 0
+    for start, end in blocks:
+        begins = next((at for at in range(start, end) if _NOTE.match(lines[at])), end)
+        if start < reached or begins == end:
+            continue
+        reached = last = end
+        while reached < len(lines) and _INDENTED.match(lines[reached]):
+            reached += 1
+            last = reached if lines[reached - 1].strip() else last
+        yield begins, last
+
+
 class _Blocks:
     def __init__(self, body: str) -> None:
         self._lines = read_as_markdown(body).split("\n")
@@ -165,7 +183,8 @@ class _Blocks:
         self._outer = list[Span | None]([None]) * count
         self._section_of: dict[int, int] = {}
         blocks = self._outline
-        for start, end in (*_runs(self._lines), *blocks.code):
+        self._notes = list(_notes(self._lines, self._paragraphs))
+        for start, end in (*_runs(self._lines), *blocks.code, *self._notes):
             self._outer[start:end] = [(start, end)] * (min(end, count) - start)
         for item in reversed(blocks.items):  # outermost last, so that it wins
             start, end = item.line, min(item.end, count)
@@ -195,6 +214,7 @@ class _Blocks:
         for start, end in blocks.code:
             if any(map(has_redaction_mark, self._lines[start:end])):
                 yield without_text.get(start) or self._inner[start] or (start, end)
+        yield from (note for note in self._notes if has_redaction_mark(self._text(*note)))
         for start, end in self._paragraphs:
             text = self._text(start, end)
             if not has_redaction_mark(text):
@@ -308,9 +328,11 @@ def says_redacted_at_top(text: str) -> bool:
 NEAR_MARK = "looks like a redaction mark, but is not one"
 NEAR_MARK_SHOWN = 80
 _NEAR_MARK = re.compile(
-    r"[#@!%$\\(\[{<【〔*_~=`][ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
+    r"(?:[#@!%$\\(\[{<【〔*_~=`]|<!--|\{\.)[ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
     r"|^\W*+(?:[\w-]++::?[ \t]*+)?(?P<lone>[^\W_]{6,9})(?:::?[ \t]*+(?:true|yes|1))?\W*+$"
 )
+_HTML_TAG = re.compile(r"<[a-z][^<>]*", re.IGNORECASE)
+_WORD_OF_TAG = re.compile(r"(?<![^\W_])[^\W_]{6,9}(?![^\W_])")
 _HALVES = ("reda", "cted", "redca")
 """A word with one mistake has one of these: a cheap test for lines worth a look."""
 _NO_MISTAKES = frozenset({"reacted", "redactor"})
@@ -324,7 +346,7 @@ def near_marks(text: str) -> Iterator[tuple[int, str]]:
     found = [
         number
         for number, line in enumerate(map(plain, lines))
-        if _has_half(line) and any(map(_is_near_mark, _NEAR_MARK.finditer(line)))
+        if _has_half(line) and any(map(_is_near_mark, _adorned_words(without_entities(line))))
     ]
     marked = marked_lines(text) if found else frozenset()
     for number in found:
@@ -337,8 +359,16 @@ def _has_half(text: str) -> bool:
     return any(half in text for half in _HALVES)
 
 
-def _is_near_mark(found: re.Match[str]) -> bool:
-    word = (found["adorned"] or found["lone"]).lower()
+def _adorned_words(line: str) -> Iterator[str]:
+    """Yield the words of a line that stand alone, after a sign, or in a tag of HTML."""
+    for found in _NEAR_MARK.finditer(line):
+        yield found["adorned"] or found["lone"]
+    for tag in _HTML_TAG.findall(line):
+        yield from _WORD_OF_TAG.findall(tag)
+
+
+def _is_near_mark(word: str) -> bool:
+    word = word.lower()
     if word in ("redact", REDACTED):
         return True
     from rapidfuzz.distance import OSA  # most pages have no such word

@@ -52,6 +52,10 @@ REACH = 2_000
 """Characters of a line read before and after a link or mention to show it: enough for the longest
 link, and a bound on the cost of a very long line with many links."""
 MOST_LINKED = 10
+MOST_COMPARED = 100_000_000
+"""Pairs of a broken link and a name that are compared, by all links together."""
+MOST_NAMES = 200
+"""Names of a document that are looked for in others: each letter is compared with all of them."""
 
 
 class LinkIndex:
@@ -75,6 +79,7 @@ class LinkIndex:
         self._snapshot = generation.snapshot
         self.labels_first = bool((self._snapshot.conventions or {}).get("is_dendron"))
         self._found: dict[str, tuple[str, ...]] = {}
+        self._room = MOST_COMPARED
 
     @cached_property
     def graph(self) -> LinkGraph:
@@ -220,7 +225,8 @@ class LinkIndex:
     def _similar(self, key: str) -> tuple[str, ...]:
         """Return the paths of the documents with the most similar names, best first."""
         if key not in self._found:
-            keys, paths = self._keys_and_paths if key else ([], [])
+            keys, paths = self._keys_and_paths if key and self._room > 0 else ([], [])
+            self._room -= len(keys)
             found = process.extract(
                 key, keys, scorer=fuzz.ratio, limit=2 * MOST + 2, score_cutoff=SIMILAR
             )
@@ -377,7 +383,8 @@ class MentionSearch:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._names = sorted({name.strip() for name in names if name_key(name)}, key=len)[::-1]
+        distinct = dict.fromkeys(name.strip() for name in names if name_key(name))
+        self._names = sorted(islice(distinct, MOST_NAMES), key=len)[::-1]
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

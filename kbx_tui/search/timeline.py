@@ -76,9 +76,10 @@ def card_as_of(index: OpenIndex, entity_id: str, as_of: str) -> EntityCard:
 def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
     facts = (*card.facts, *card.open_items)
     paths = list({fact.path for fact in facts})
-    bodies = dict(zip(paths, index.generation().bodies.read(paths), strict=True))
+    bodies = zip(paths, index.generation().bodies.read(paths), strict=True)
+    lines = {path: (body.split("\n"), first) for path, (body, first) in bodies}
     for fact in facts:
-        body, first = bodies[fact.path]
+        body, first = lines[fact.path]
         yield TimelineEntry(
             fact.date,
             fact.kind,
@@ -87,7 +88,7 @@ def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
             fact.line,
             fact.fact_id,
             "done" if fact.done else fact.status,
-            _superseded(fact, body.split("\n")[max(fact.line - first, 0) :]),
+            _superseded(fact, body, max(fact.line - first, 0)),
         )
     for document in card.documents:
         yield TimelineEntry(
@@ -95,14 +96,14 @@ def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
         )
 
 
-def _superseded(fact: Fact, lines: list[str]) -> str:
-    """Return the day stated in the lines of a fact, the first of `lines` and those to the next."""
+def _superseded(fact: Fact, lines: list[str], start: int) -> str:
+    """Return the day stated in the lines of a fact, the one at `start` and those to the next."""
     if fact.status != "superseded":
         return ""
-    for number, line in enumerate(lines):
-        if number and (MARKERS.match(line) or not line.strip()):
+    for number in range(start, len(lines)):
+        if number > start and (MARKERS.match(lines[number]) or not lines[number].strip()):
             break
-        if stated := SUPERSEDED_ON.search(line):
+        if stated := SUPERSEDED_ON.search(lines[number]):
             return stated[1]
     return ""
 

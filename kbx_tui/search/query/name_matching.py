@@ -487,16 +487,19 @@ class QueryNames:
         `Grace, Mark and Alice`, and `Trudeau and Scheer`, if only Scheer is certainly a name here.
         """
         people = [m for m in self.matches if self._types[m.entity] == "person"]
-        spans = [(match.start, match.end) for match in people if match.named]
-        doubtful = [match for match in people if match.signal.score == HINT]
+        spans = dict.fromkeys((match.start, match.end) for match in people if match.named)
+        hints = [match for match in people if match.signal.score == HINT]
+        doubtful = dict.fromkeys((match.start, match.end) for match in hints)
         if not (spans and doubtful):
             return
         index_of = {word.end: index for index, word in enumerate(self.query.words)}
-        for match in (*doubtful, *reversed(doubtful)):
-            index = index_of[match.end]
+        meant = dict[tuple[int, int], None]()
+        for span in (*doubtful, *reversed(doubtful)):  # a thousand people may share a name
+            index = index_of[span[1]]
             if self.query.is_listed_with(index, spans) and not self._is_someone_else(index):
-                self.matches = [m.as_meant() if m is match else m for m in self.matches]
-                spans.append((match.start, match.end))
+                spans[span] = meant[span] = None
+        promoted = {id(match) for match in hints if (match.start, match.end) in meant}
+        self.matches = [m.as_meant() if id(m) in promoted else m for m in self.matches]
 
     def _promote_hints(self) -> None:
         """Count hints that the context supports as named outright.
@@ -504,10 +507,11 @@ class QueryNames:
         A hint at a project counts if another entity is named outright (`what did alice decide about
         the migration`), any hint if the query has no other topic (`platform migration`).
         """
+        spans = {(match.start, match.end) for match in self.matches}
         others = (
             word.folded
             for word in self.query.words
-            if not any(match.start <= word.start < match.end for match in self.matches)
+            if not any(start <= word.start < end for start, end in spans)
         )
         only_names = not topic_words_of(others)
         projects = any(match.named for match in self.matches)

@@ -218,6 +218,8 @@ _PREPOSITIONS = frozenset({"about", "at", "by", "for", "from", "in", "of", "on",
 _SOURCES = frozenset({"by", "from"})
 _CLAUSE_ENDS = frozenset("?!.;:,&)")
 _SEPARATORS = frozenset({",", "&", "and", "or", ", and", ", or"})
+LONGEST_GAP = 20
+"""Characters, spaces included, between two names of a list."""
 _HYPHENS = "-‐‑–"
 _APOSTROPHES = ("'", "’")
 
@@ -412,7 +414,7 @@ class QueryWords:
         is_noun = after not in ASKING_AFTER and has_topic([after]) and not is_verb
         return is_noun and self._gap(index) == " "
 
-    def is_listed_with(self, index: int, spans: Sequence[tuple[int, int]]) -> bool:
+    def is_listed_with(self, index: int, spans: Iterable[tuple[int, int]]) -> bool:
         word, after = self.words[index], self.after(index + 1)
         goes_on = after in ASKING_AFTER or after in _SEPARATORS
         return (goes_on or self._ends_clause(index)) and any(
@@ -421,4 +423,5 @@ class QueryWords:
         )
 
     def _is_separator(self, start: int, end: int) -> bool:
-        return " ".join(self.text[start:end].casefold().split()) in _SEPARATORS
+        is_near = 0 < end - start <= LONGEST_GAP
+        return is_near and " ".join(self.text[start:end].casefold().split()) in _SEPARATORS

@@ -378,8 +378,8 @@ class Ranking(EntityChoice):
         return tuple(self.evidence.paths[row] for row in self.best(limit).tolist())
 
     def _best(self, limit: int, final: Scores) -> Rows:
-        rows = np.flatnonzero(self.included)
-        if limit < len(rows):  # keep all rows that tie with the last place, to sort them
+        rows, limit = np.flatnonzero(self.included), max(limit, 0)
+        if 0 < limit < len(rows):  # keep all rows that tie with the last place, to sort them
             floor = np.partition(final[rows], len(rows) - limit)[len(rows) - limit]
             rows = rows[final[rows] >= floor]
         return rows[self._sort(rows, final)][:limit]

@@ -292,13 +292,8 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
 
     Shifts the places of this line's links, `links[first:]`. Signs within addresses are kept.
     """
-    places = [(link.place.start, link.place.end) for link in links[first:]]
-    targets = [link.target for link in links[first:]]
-    addresses = [
-        (start, end)
-        for (start, end), target in zip(places, targets, strict=True)
-        if line[start:end] == target
-    ]
+    places = [(link.place.start, link.place.end, link.target) for link in links[first:]]
+    starts = [start for start, *_ in places]
     removed: list[tuple[int, int]] = []
     marked: list[tuple[int, int, Look]] = []
     for match in _EMPHASIS.finditer(line, 0, STYLED):
@@ -307,9 +302,11 @@ def _hide_markers(line: str, first: int, links: list[TextLink]) -> tuple[str, tu
         if match["ticks"]:
             size, look = len(match["ticks"]), "code"
         markers = ((start, start + size), (end - size, end))
+        within = places[max(bisect_right(starts, start) - 1, 0) : bisect_left(starts, end)]
+        addresses = [(a, b) for a, b, target in within if line[a:b] == target]
         if any(a < last and begin < b for begin, last in markers for a, b in addresses):
             continue
-        if any((a <= start < b) != (a < end <= b) for a, b in places):
+        if any((a <= start < b) != (a < end <= b) for a, b, _ in within):
             continue  # it begins or ends in the middle of a link
         removed += markers
         marked.append((start + size, end - size, look or "emphasis"))

@@ -107,6 +107,7 @@ def test_what_is_not_valid_is_refused(
         ("entities.types", "lab, ship", ["lab", "ship"]),
         ("entities.types", '["lab"]', ["lab"]),
         ("entities.types", "", []),
+        ("entities.types", "a\ud800", ["a?"]),
     ],
 )
 def test_values_are_read_as_in_toml_or_as_text(key: str, text: str, value: object) -> None:

@@ -2,11 +2,16 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from kbx_tui.api import KnowledgeBase
 from kbx_tui.cli.output import table_text
 from kbx_tui.drafting.drafts import drafts_from_text
+from kbx_tui.editing.file_edits import FileEdit, write_files
+from kbx_tui.editing.page_merge import merge_pages, with_links_to
+from kbx_tui.errors import WriteFault
 from kbx_tui.evaluation.exchange import read_topics
 from kbx_tui.importing.import_formats import read_documents
 from kbx_tui.importing.import_planning import AttendeeMatcher, ImportPlanner
@@ -15,13 +20,17 @@ from kbx_tui.index.build.stages import document_row
 from kbx_tui.index.tables import searched_text
 from kbx_tui.knowledge.chunker import split_documents
 from kbx_tui.knowledge.entities import build_entities, page_entity
-from kbx_tui.knowledge.entity_names import NameUseCounter
+from kbx_tui.knowledge.entity_names import NameUseCounter, strip_subject
+from kbx_tui.knowledge.fact_line import notes_in
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.reading import parse_document
-from kbx_tui.knowledge.records import Attendee, Document
+from kbx_tui.knowledge.records import Attendee, Document, Entity
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
+from kbx_tui.search.document_links import MentionSearch
 from kbx_tui.search.link_graph import part_line
+from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.tui.reading.markdown_lines import render_inline
 
 
 def page(text: str, path: str = "memory/people/bill.md") -> Document:
@@ -82,6 +91,47 @@ def select_topics(count: int) -> None:
     assert {each.type for each in Topics(notes).entities(rules, ())} == {"a", *names[-10:]}
 
 
+def merge_fields(count: int) -> None:
+    text = "---\n" + "".join(f"k{number}: v\n" for number in range(count)) + "---\n# Bo\n"
+    kept, other = page("# Bill Bo\n"), page(text, "memory/people/bo.md")
+    one, two = (page_entity(each, each.id) for each in (kept, other))
+    with pytest.raises(WriteFault, match="too many sections or fields"):
+        merge_pages(one, b"# Bill Bo\n", two, text.encode())
+
+
+def change_links(count: int) -> None:
+    data = with_links_to("n.md", b"[[bo]]\n" * count, "memory/people/bill.md", lambda _: "Bill")
+    assert data == b"[[Bill]]\n" * count
+
+
+def name_in_lists(count: int) -> None:
+    people = [Entity(f"person:g{n}", f"Grace G{n}", "person", f"g{n}.md") for n in range(1_000)]
+    matcher = NameMatcher.of([*people, Entity("person:ann-lee", "Ann Lee", "person", "ann.md")])
+    found = matcher.find(f"Ann Lee, {'grace, ' * count}Grace and Ann Lee")
+    assert len(found) == 1_000 * (count + 1) + 2
+
+
+def properties(value: str) -> str:
+    """Return a page with a property of attendees in each of 100 mixtures of letter cases."""
+    keys = (
+        "".join(c.upper() if number >> place & 1 else c for place, c in enumerate("attendees"))
+        for number in range(100)
+    )
+    return "---\n" + "".join(f'{key}: "{value}"\n' for key in keys) + "---\n# Bo\n"
+
+
+def find_aliases(count: int) -> None:
+    search = MentionSearch(["Ann", *(f"alias {number}" for number in range(count))])
+    text = "a b alias al " * 10_000 + "Ann"
+    assert list(search.find(text)) == [(len(text) - 3, len(text))]
+
+
+def strip_aliases(count: int) -> None:
+    aliases = tuple(f"alias {number}" for number in range(count))
+    bill = Entity("person:bill", "Bill Bo", "person", "bill.md", aliases)
+    assert all(strip_subject(f"Bill likes tea {n}", bill) != "" for n in range(count))
+
+
 TEAMS = (
     "# C\n\n## Teams (from Linear)\n\n"
     + "".join(f"- **Team {number}** (OPS)\n" for number in range(4_000))
@@ -117,12 +167,68 @@ SPACES = " " * 150_000
         lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
         lambda: read_topics(b"<top>" * 200_000),
         lambda: table_text([{"title": f"-{'1' * 60_000}x"}], "csv"),
+        lambda: merge_fields(4_000),
+        lambda: change_links(20_000),
+        lambda: name_in_lists(8),
+        lambda: strip_aliases(10_000),
+        lambda: use_entities(properties("a," * 5_000)),
+        lambda: use_entities(properties(f"a{' ' * 9_990}b")),
+        lambda: find_aliases(10_000),
+        lambda: render_inline(["*a* " * 2_500 + "[a](b) " * 13_000] * 5),
+        lambda: notes_in("".join(f"(source: {number}) " for number in range(30_000))),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
-         "parts", "spaces", "marks", "drafts", "topics", "csv"],
+         "parts", "spaces", "marks", "drafts", "topics", "csv",
+         "fields merged", "links changed", "names listed", "aliases", "commas", "blanks",
+         "mentions", "emphasis", "notes"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()
     work()
     assert time.process_time() - began < 4.0  # each took from 5 seconds to hours
+
+
+def test_claims_of_experts_are_not_multiplied_by_namesakes(tmp_path: Path) -> None:
+    pages = {f"people/ann-{number}": "# Ann\n" for number in range(1_000)}
+    pages["projects/kiln"] = "# Kiln\n\n## Facts\n" + "- Tea by [[Ann]]\n" * 6_000
+    for name, text in pages.items():
+        (tmp_path / "memory" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "memory" / f"{name}.md").write_text(text)
+    kb = KnowledgeBase(tmp_path)
+    kb.index(fast=True)
+    began = time.process_time()
+    assert kb.experts("tea").total_matched > 1
+    assert time.process_time() - began < 4.0  # it took 8 seconds
+
+
+def test_suggestions_for_broken_links_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ", ".join(f"mason {number}" for number in range(100))
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/b.md").write_text(f"---\naliases: [{names}]\n---\n# Bo\n")
+    (tmp_path / "memory/a.md").write_text("".join(f"[[mison {n}]]\n" for n in range(200, 300)))
+    kb = KnowledgeBase(tmp_path)
+    kb.index(fast=True)
+    assert all(link.suggestions for link in kb.links.check())
+    kb.close()
+    monkeypatch.setattr("kbx_tui.search.document_links.MOST_COMPARED", 1_000)
+    found = [bool(link.suggestions) for link in KnowledgeBase(tmp_path).links.check()]
+    assert found == [True] * 10 + [False] * 90
+
+
+def test_files_of_a_write_are_not_compared_with_each_other(tmp_path: Path) -> None:
+    edits = [FileEdit(f"memory/{number}.md", None, None) for number in range(8_000)]
+    began = time.process_time()
+    assert write_files(tmp_path, edits, "nothing").entry is None
+    assert time.process_time() - began < 6.0  # it took 11 seconds
+
+
+def test_a_timeline_reads_a_page_once(tmp_path: Path) -> None:
+    page = "# Bill Bo\n\n## Facts\n\n" + "".join(f"- fact {n}\n" for n in range(20_000))
+    (tmp_path / "memory/people").mkdir(parents=True)
+    (tmp_path / "memory/people/bill.md").write_text(page)
+    kb = KnowledgeBase(tmp_path)
+    kb.index(fast=True)
+    began = time.process_time()
+    assert kb.entities.timeline("Bill Bo").more > 19_000
+    assert time.process_time() - began < 4.0  # it took 12 seconds

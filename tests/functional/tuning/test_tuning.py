@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase, NotFound
+from kbx_tui.errors import OutOfRange
 from kbx_tui.evaluation.judgments import JudgedQuery
 from kbx_tui.search.ranking.explain import compare, explain_pair
 from kbx_tui.search.request import SearchRequest
@@ -165,6 +166,8 @@ def test_widening_the_filter_is_proposed_for_what_a_filter_leaves_out(kb: Knowle
     answer = kb.why_not(QUERY, best, doc_types=("person",), since="2026")
     assert (answer.stage, answer.rank) == ("filtered", None)
     assert {change.dimension for change in answer.changes} <= {"doc_types", "since"}
+    with pytest.raises(OutOfRange, match="limit must be 1 or more"):
+        kb.why_not(QUERY, best, 0)
     answer = kb.why_not(QUERY, best, doc_types=("person",))
     assert [change.text for change in answer.changes] == ["also the type meeting"]
     assert answer.changes[0].value == ("person", "meeting")

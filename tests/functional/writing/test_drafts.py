@@ -308,6 +308,11 @@ def test_draft_settled_by_another_process_does_not_reappear(kb: KnowledgeBase, r
         assert kb.drafts.stored() == ()
 
 
+def test_a_name_that_no_file_can_have_is_not_found(kb: KnowledgeBase) -> None:
+    with pytest.raises(NotFound, match="cannot be read"):
+        kb.drafts.in_file("a\0b")
+
+
 def test_fact_ids_out_of_range_are_refused(kb: KnowledgeBase) -> None:
     for fact_id in (0, -5, 2**53, 10**23):
         with pytest.raises(NotFound, match="no fact has the id"):
@@ -316,7 +321,9 @@ def test_fact_ids_out_of_range_are_refused(kb: KnowledgeBase) -> None:
         assert "no longer exists" in kb.drafts.plan([draft]).problems[0].reason
 
 
-def test_threshold_is_measured_from_twenty_labels(kb: KnowledgeBase) -> None:
+def test_threshold_is_measured_from_twenty_labels(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(10):
         kb.drafts.label(f"runs the rota {number}", f"Runs the rota {number}.", True)
         assert measure_threshold(kb.drafts.labelled(), 0.85) is None
@@ -325,6 +332,9 @@ def test_threshold_is_measured_from_twenty_labels(kb: KnowledgeBase) -> None:
     metrics = measure_threshold(kb.drafts.labelled(), 0.85)
     assert metrics is not None
     assert (metrics.labels, metrics.precision, metrics.recall) == (20, 1.0, 1.0)
+    monkeypatch.setattr("kbx_tui.api.drafts.MOST_LABELS", 3)
+    assert [label.label.right for label in kb.drafts.labelled()][-1] == "runs the rota 0"
+    assert len(kb.drafts.labelled()) == 3
 
 
 def test_checking_many_drafts_embeds_each_text_once(

@@ -69,6 +69,19 @@ def test_drafts_survive_a_round_trip_through_the_file(tmp_path: Path) -> None:
     assert (tmp_path / ".kbx" / ".gitignore").read_text() == "*\n"
 
 
+def test_of_many_stored_drafts_the_others_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = map(new_draft, ("one", "two", "three"))
+    write_drafts(tmp_path, [one, two, three])
+    monkeypatch.setattr("kbx_tui.drafting.drafts.MAX_DRAFTS", 2)
+    notices = list[str]()
+    assert read_drafts(tmp_path, notices.append) == (one, two)
+    assert notices == ["only 2 drafts are shown; the others follow once these are settled"]
+    write_drafts(tmp_path, [two])
+    assert read_drafts(tmp_path) == (two, three)
+
+
 def test_merge_keeps_what_changed_or_came_and_drops_what_was_settled() -> None:
     ours, settled, theirs = new_draft("ours"), new_draft("settled"), new_draft("theirs")
     known = {one.id: one for one in (ours, settled)}

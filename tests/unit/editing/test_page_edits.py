@@ -53,10 +53,16 @@ def test_setting_a_field_changes_nothing_else(
 
 @pytest.mark.parametrize(
     "text",
-    ["yes", "no", "12:30", "1.0", "null", "a: b", "- x", "#x", "[[A]]", "it's", "2026-01-01"],
-)
+    ["yes", "no", "12:30", "1.0", "null", "a: b", "- x", "#x", "[[A]]", "it's", "2026-01-01",
+     "2026-02-30", "0x_"],  # PyYAML raises a ValueError for the last two
+)  # fmt: skip
 def test_value_that_yaml_would_misread_is_quoted(text: str) -> None:
     assert scalar(text) == "'" + text.replace("'", "''") + "'"
+
+
+def test_lone_surrogate_is_refused_in_a_new_page() -> None:
+    with pytest.raises(WriteFault):
+        new_page("person", "Ada", {"role": "a\ud800"})
 
 
 def test_field_changed_since_it_was_read_is_not_overwritten() -> None:

@@ -51,6 +51,11 @@ MARKS = (
         ("- > x #redacted\n\n  secret\n- open\n", "open"),
         ("- ## x #redacted\n\n  secret\n- open\n", "open"),
         ("- - secret #redacted\n  - open\n", "open"),
+        ("[^1]: secret #redacted\n\n    secret\n\n    - secret\n\n[^2]: open\n", "open"),
+        ("open[^1]\n\n[^1]: secret\n\n    x (redacted)\n\n    secret\n\nx\n", "open"),
+        ("[^1]: secret\n\n    secret\n\n#redacted\n\nopen\n", "open"),
+        ("!!! note\n    secret\n\n    x #redacted\n\nopen\n", "open"),
+        ("open\n\nTerm\n: secret #redacted\n\n\tsecret\n", "open"),
         *((f"- secret {mark}\n- open\n", "open") for mark in MARKS),
         *((f"secret {mark}\n\nopen\n", "open") for mark in MARKS),
         *((f"open\n\nsecret\n\n{mark}\n", "open") for mark in MARKS),
@@ -147,6 +152,8 @@ def test_neither_words_nor_near_marks_are_marks() -> None:
             "- x 【redacted】",
             "(status: redacetd)",
         ),
+        *("- x &#35;redacted", "x &lpar;redacted)", "<b class='x redacted'>y</b>", "x {.redacted}"),
+        *("<i data-redacted=1>y</i>", "<!-- redacted: begin -->"),
     ],
 )
 def test_what_looks_like_a_mark_but_is_not_one_is_found(line: str) -> None:

@@ -300,3 +300,4 @@ def test_few_of_many_documents_may_be_among_the_best() -> None:
     lines, alphas = ScoreLines.of(ranking, 10), np.linspace(0.0, 1.0, 101)
     assert len(lines) < 200
     assert (lines.best(alphas, 10) == ScoreLines.of(ranking).best(alphas, 10)).all()
+    assert [len(ranking.best(limit)) for limit in (-1, 0, 1, size)] == [0, 0, 1, size]

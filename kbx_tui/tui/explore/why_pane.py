@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from textual import getters
 from textual.widget import Widget
 
-from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, rounded_parts
+from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, listed, rounded_parts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.results.response import Snippet, exact_words
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
@@ -126,18 +126,17 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
         speaks = f"{snippet.speaker} speaks here"
         shown = {fold(snippet.text[start:end]) for start, end in snippet.matches}
         elsewhere = [word for word in words if fold(word) not in shown]
-    said = _listed([word for word in words if word not in elsewhere])
+    said = _quoted([word for word in words if word not in elsewhere])
     says = f"says {said}" if said else ""
-    beside = f"{_listed(elsewhere)} elsewhere in the document" if elsewhere else ""
+    beside = f"{_quoted(elsewhere)} elsewhere in the document" if elsewhere else ""
     reasons = (why.known_as, speaks, says or beside or why.likeness, says and beside, *why.links)
     sentence = "; ".join(filter(None, reasons)) or "little in it is what you ask"
     is_weak = format_score(why.score) == ".00" and not why.known_item
     return f"hardly related: {sentence}" if is_weak else sentence
 
 
-def _listed(words: Sequence[str]) -> str:
-    words = [f"“{word}”" for word in words]
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+def _quoted(words: Sequence[str]) -> str:
+    return listed([f"“{word}”" for word in words])
 
 
 def words_said(snippet: Snippet) -> list[str]:

@@ -72,7 +72,8 @@ class WhyPane(TextPane):
         if self.screen.has_class("-small"):  # the result is not beside it
             pair = [*_wrapped(self.why.title, width, "strong"), *pair]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
-            return [*pair, *why_side_by_side(self.why, self.snippet, width)]
+            snippet, in_full = self.snippet, self.has_focus
+            return [*pair, *why_side_by_side(self.why, snippet, width, in_full=in_full)]
         above = [*pair, *([BLANK] if pair else [])]
         if self.screen.has_class("-narrow"):  # the line above it has the sentence
             after = len(_wrapped(why_sentence(self.why, self.snippet), width)) + 1
@@ -169,14 +170,16 @@ def why_lines(why: Why, snippet: Snippet | None, width: int, *, in_full: bool = 
     return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
 
 
-def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
+def why_side_by_side(
+    why: Why, snippet: Snippet | None, width: int, *, in_full: bool = True
+) -> list[Line]:
     left = formula_lines(why)
     left_width = max(width_of(line) for line in left) + 3
-    if snippet is not None:
+    if snippet is not None and in_full:
         left += [BLANK, *location_lines(snippet, left_width - 2)]
     right: list[Line] = []
     for section in why.sections:
-        right += section_lines(section, width - left_width)
+        right += section_lines(section, width - left_width, in_full=in_full)
     if why.reranking is not None:
         right += reranking_lines(why.reranking, width - left_width)
     return [
@@ -388,8 +391,8 @@ def why_words(why: Why, alpha: float) -> Iterator[Words]:
             meaning = addend.sentence or MEANINGS.get(addend.name, "")
             yield f"{addend.name} {format_score(addend.value)}", meaning
         for note in section.notes:
-            if (first := note.partition(" ")[0]) in MEANINGS:
-                yield note, MEANINGS[first]
+            if key := next((key for key in ("relevance", "compared") if key in note), ""):
+                yield note, MEANINGS[key]
     if why.frecency is not None:
         yield f"hotness {format_score(why.frecency.value)}", MEANINGS["hotness"]
     if why.reranking is not None:

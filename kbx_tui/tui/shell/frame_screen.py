@@ -264,9 +264,6 @@ class FrameScreen(Screen[None]):
     def show_notice(self, text: str) -> None:
         self.query_one(StatusLine).show_notice(text)
 
-    def show_aside(self, text: str) -> None:
-        self.query_one(StatusLine).show_aside(text)
-
     def on_notice(self, message: Notice) -> None:
         if not (message.yields and self.query_one(StatusLine).is_being_read):
             self.show_notice(message.text)

@@ -144,7 +144,8 @@ class AnswerDisplay:
         self, entities: tuple[EntityRow, ...], without: EmptyState, *, is_new: bool = False
     ) -> None:
         threshold = self._model.state.threshold
-        self._find(EntityStrip).show_line(partial(entity_strip_line, entities, threshold))
+        key = self._screen.app.keymap.key_of("focus.entities")
+        self._find(EntityStrip).show_line(partial(entity_strip_line, entities, threshold, key))
         self._find(EntityList).empty_state = without
         self._find(EntityList).show(entities, threshold, fresh=is_new)
 

@@ -306,6 +306,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
         frecency=view.Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
         known_item=safe_line(ranked.known_item),
         known_as=_known_as(ranked.known_item, evidence),
+        is_weak=not ranked.known_item and blended < view.WEAK * float(ranking.final.max()),
         sections=() if ranked.known_item == "filter" else tuple(sections),
         reranking=reranking,
         likeness=_likeness(explanation.cosine),

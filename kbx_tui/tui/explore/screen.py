@@ -56,6 +56,7 @@ class Explore(JudgingScreen):
     AUTO_FOCUS = "QueryLine"
     MODE = "explore"
     MAIN_LIST = ResultList
+    MOST_KEYS = 7
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
@@ -247,12 +248,18 @@ class Explore(JudgingScreen):
             self.show_notice(saves if is_offered else words)
 
     def first_keys(self) -> Collection[str]:
+        if self._is_moved and not self.is_typing:
+            return ("settings.save", "undo")
+        small = self.has_class("-small")  # the most needed keys fill it
+        return () if small else ("app.jump",) if self.is_typing else ("copy.menu",)
+
+    @property
+    def _is_moved(self) -> bool:
         state, defaults = self.model.state, self.model.defaults
-        moved = (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
-        return ("settings.save", "undo") if moved else ()
+        return (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
 
     def _show_knobs(self) -> None:
-        self.query_one(Knobs).show(self.model.state, is_moved=bool(self.first_keys()))
+        self.query_one(Knobs).show(self.model.state, is_moved=self._is_moved)
 
     @on(RowsView.Moved, "ResultList")
     def highlight_result(self, event: RowsView.Moved) -> None:

@@ -80,8 +80,10 @@ class WhyPane(TextPane):
             return [*above, *why_lines(self.why, self.snippet, width)[after:]]
         if self.has_focus or not self.screen.has_class("-wide"):
             return [*above, *why_lines(self.why, self.snippet, width)]
-        tab = Span(self.app.keymap.key_of("screen.next"), "accent")
-        more = (tab, Span(" shows details", "dim"))
+        keymap = self.app.keymap
+        more: Line = (Span(keymap.key_of("screen.next"), "accent"), Span(" shows details", "dim"))
+        if keymap.offers("grade.1"):
+            more += (Span(f"   {keymap.key_of('grade.menu')}", "accent"), Span(" grades", "dim"))
         return [*above, *why_lines(self.why, self.snippet, width, in_full=False), BLANK, more]
 
     def watch_has_focus(self, _has_focus: bool) -> None:
@@ -132,8 +134,9 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     beside = f"{_quoted(elsewhere)} elsewhere in the document" if elsewhere else ""
     reasons = (why.known_as, speaks, says or beside or why.likeness, says and beside, *why.links)
     sentence = "; ".join(filter(None, reasons)) or "little in it is what you ask"
-    is_weak = format_score(why.score) == ".00" and not why.known_item
-    return f"hardly related: {sentence}" if is_weak else sentence
+    is_nothing = format_score(why.score) == ".00" and not why.known_item
+    start = "hardly related: " if is_nothing else "far below the best: " if why.is_weak else ""
+    return start + sentence
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -271,7 +271,11 @@ def test_why_begins_with_one_plain_sentence(
 ) -> None:
     likeness = "is about something related"
     why = Why(0, "", "", "", "", score, (), None, "", (), likeness=likeness, links=links)
-    assert why_sentence(why, Snippet("", (), "", 1, 1, terms)) == sentence
+    snippet = Snippet("", (), "", 1, 1, terms)
+    assert why_sentence(why, snippet) == sentence
+    weak = replace(why, is_weak=True)
+    if score > 0.005:
+        assert why_sentence(weak, snippet) == f"far below the best: {sentence}"
 
 
 def test_why_quotes_words_as_the_document_writes_them() -> None:

@@ -226,7 +226,7 @@ def lay_out(source: Preview, width: int) -> TextLayout:
 MOST_TABLE_LINES = 500
 """Lines of a table that is drawn in columns: a longer one is data, and stays as it is written."""
 LEAST_COLUMN = 6
-_BAR, _CROSS = " │ ", "─┼─"
+_BAR = " │ "
 _PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -286,14 +286,15 @@ def _drawn_table(
     for number, cells in rows.items():
         for column, (start, end) in enumerate(cells):
             widths[column] = max(widths[column], cell_len(lines[number - 1][start:end]))
-    room -= len(_BAR) * (len(widths) - 1)
+    gaps = len(_BAR) * (len(widths) - 1)
+    room -= gaps
     most = min(max(widths), max(room, 0))
     while sum(min(width, most) for width in widths) > room and most >= LEAST_COLUMN:
         most -= 1  # the widest columns are narrowed to the same width
     if sum(min(width, most) for width in widths) > room:
         return
     widths = [min(width, most) for width in widths]
-    yield ruled, _DrawnLine(_CROSS.join("─" * width for width in widths), (0,), ())
+    yield ruled, _DrawnLine("─" * (sum(widths) + gaps), (0,), ())
     for number, cells in rows.items():
         yield number, _drawn_row(lines[number - 1], cells, widths, is_header=number == header)
 

@@ -167,10 +167,10 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str 
     if wanted or {"draft_line", "review"} & {*scopes}:
         lines += section("Signs of drafts", dict.fromkeys(DRAFT_SIGNS, ""))
     moved = [command for command in keymap.commands_in(*scopes) if command.moved]
-    befores = (" ".join(map(display_key, command.moved.split(","))) for command in moved)
-    pairs = zip(befores, map(keymap.display_keys, moved), strict=True)
-    rows: dict[Row, str] = {(before, "dim", f"now {now}"): "" for before, now in pairs}
-    lines += section("Keys that moved, which still work", rows)
+    before = (" ".join(map(display_key, command.moved.split(","))) for command in moved)
+    now = map(keymap.display_keys, moved)
+    pairs = " · ".join(f"{old}: {new}" for old, new in zip(before, now, strict=True))
+    lines += section("Keys that moved, which still work", {("", "dim", pairs): ""} if moved else {})
     if elsewhere := [line for scope in others for line in of(scope)]:
         lines += [BLANK, (Span(" Elsewhere", "accent"),), *elsewhere]
     return lines or [BLANK, (Span(f" no key or sign has “{wanted}”", "dim"),)]

@@ -210,7 +210,7 @@ class AppSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     remember_knobs: Annotated[bool, about("start with alpha and threshold as last used")] = False
     measures: Annotated[
         Measures,
-        about("show ticks once a slider moves, search quality once you grade; or not"),
+        about("show grades, times and search quality once you grade a result; or not"),
     ] = "used"
 
 

@@ -45,6 +45,11 @@ def join_limited(items: Sequence[str], separator: str = ", ", limit: int = 3) ->
     return separator.join([*items[:limit], *more])
 
 
+def listed(words: Sequence[str]) -> str:
+    """Return `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 LAST_SECOND = 32_503_680_000.0
 """The beginning of the year 3000, the last that Windows knows."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from kbx_tui.api.searcher import Searcher
 from kbx_tui.api.session import Session
 from kbx_tui.errors import NotFound
+from kbx_tui.formatting import listed
 from kbx_tui.index.build.progress import Cancelled
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.query.typed_filters import without_filter
@@ -122,6 +123,17 @@ NO_FILTER: dict[Dimension, tuple[Any, str]] = {
 }
 """The value that turns each filter off, and its description."""
 
+IN_QUERY: dict[Dimension, str] = {
+    "path": "in:",
+    "doc_types": "type:",
+    "since": "from:",
+    "until": "to:",
+    "tags": "tag:",
+    "entities": "@",
+    "said": "said:",
+}
+"""How each filter begins where it is typed in a query."""
+
 
 @dataclass(frozen=True)
 class WhyNotSearch:
@@ -139,7 +151,7 @@ class WhyNotSearch:
         ranking = self._ranked(request)
         paths = ranking.evidence.paths
         if self.path not in paths:
-            return replace(self._filtered(ranking), changes=tuple(self._without_a_filter()))
+            return self._filtered(ranking)
         answer = why_not(ranking, paths.index(self.path), self.limit)
         if answer.stage == "shown":
             return answer
@@ -162,8 +174,54 @@ class WhyNotSearch:
             raise NotFound(
                 f"the index holds no document {self.path!r}; paths are those of a search"
             )
-        title = snapshot.titles[row]
-        return WhyNot(self.path, title, "filtered", None, None, None, self.limit, (), ranking)
+        left_out_by = self._left_out_by()
+        changes = tuple(self._without_a_filter()) or tuple(self._without_filters(left_out_by))
+        answer = WhyNot(
+            self.path, snapshot.titles[row], "filtered", None, None, None, self.limit, (), ranking
+        )
+        return replace(answer, left_out_by=tuple(left_out_by.values()), changes=changes)
+
+    def _left_out_by(self) -> dict[Dimension | int, str]:
+        """Return, with their wordings, the filters that leave the document out by themselves.
+
+        A filter typed in the query is named by its number, another by its dimension.
+        """
+        request = self.request
+        off = {dimension: value for dimension, (value, _) in NO_FILTER.items()}
+        bare = replace(request, query="", dates="off", fast=True, **off)
+        alone: dict[Dimension | int, tuple[SearchRequest, str]] = {
+            number: (replace(bare, query=str(each)), str(each))
+            for number, each in enumerate(request.typed.filters)
+        }
+        for dimension in NO_FILTER:
+            if value := getattr(request, dimension):
+                values = value if isinstance(value, str) else " ".join(map(str, value))
+                words = f"{IN_QUERY[dimension]}{values}"
+                alone[dimension] = replace(bare, **{dimension: value}), words
+        if self._filters_dates:
+            words = "the time asked for"
+            alone["dates"] = replace(bare, query=request.searched, dates="filter"), words
+        return {
+            name: words
+            for name, (each, words) in alone.items()
+            if self.path not in self._ranked(each).evidence.paths
+        }
+
+    @property
+    def _filters_dates(self) -> bool:
+        return (self.request.dates or self.session.settings.search.dates) == "filter"
+
+    def _without_filters(self, left_out_by: Mapping[Dimension | int, str]) -> Iterator[Change]:
+        """Yield the change that drops all filters that leave the document out, if that helps."""
+        off: dict[Dimension, Any] = {name: value for name, (value, _) in NO_FILTER.items()}
+        off["dates"] = "prefer"
+        values = {name: off[name] for name in left_out_by if not isinstance(name, int)}
+        query, properties = self.request.query, self.request.properties
+        for number in sorted((each for each in left_out_by if isinstance(each, int)), reverse=True):
+            query = without_filter(query, number, properties)
+        if len(left_out_by) > 1:
+            text = f"without {listed(tuple(left_out_by.values()))}"
+            yield from self._first("filters", [({**values, "query": query}, text)])
 
     def _without_a_filter(self) -> Iterator[Change]:
         """Yield for each dimension the first change that brings the document into the top."""
@@ -177,7 +235,7 @@ class WhyNotSearch:
             for number, each in enumerate(request.typed.filters)
         )
         yield from self._first("query", typed)
-        if (request.dates or self.session.settings.search.dates) == "filter":
+        if self._filters_dates:
             yield from self._first("dates", [("prefer", "of any date")])
 
     def _first(self, dimension: Dimension, values: Iterable[tuple[Any, str]]) -> Iterator[Change]:

@@ -7,6 +7,7 @@ setting. It is the smallest that helps in its dimension:
 - threshold: the nearest score of a candidate, or just above one, as no other values matter;
 - number of entities: the nearest number;
 - query: the query without one of the filters typed in it;
+- filters: all that leave the document out, where to drop a single one does not help;
 - path: the largest folder; dates: those that leave out the fewest documents. A filter that leaves
   the document out is only widened as far as necessary, to the common folder, its type or its date,
   or else dropped.
@@ -25,9 +26,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kbx_tui.formatting import format_count, format_score
+from kbx_tui.formatting import format_count, format_score, listed
+from kbx_tui.knowledge.folding import tokens
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.evidence.scores import ComponentScores, Flags, Rows, frozen
+from kbx_tui.search.query.query_words import has_topic
 from kbx_tui.search.ranking.alpha import ScoreLines
 from kbx_tui.search.ranking.explain import Comparison, compare
 from kbx_tui.search.ranking.rank import Ranking, rank
@@ -35,7 +38,7 @@ from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest, Tuning
 
 Dimension = Literal[
     "alpha", "threshold", "max_entities", "hierarchy", "gate", "parent", "pinned", "path",
-    "doc_types", "since", "until", "tags", "entities", "said", "dates", "fast", "query",
+    "doc_types", "since", "until", "tags", "entities", "said", "dates", "fast", "query", "filters",
 ]  # fmt: skip
 Stage = Literal["shown", "ranked", "gated", "no match", "filtered"]
 """How far a document gets: it is in the top, is in the results, is removed by the hard gate, is in
@@ -70,6 +73,8 @@ class WhyNot:
     """Changes that help, one per dimension; empty if it is in the top, or no single one helps."""
     ranking: Ranking
     """The ranking that is explained, without a reranker."""
+    left_out_by: tuple[str, ...] = ()
+    """The filters each of which leaves the document out, as one types them."""
 
     @property
     def standing(self) -> str:
@@ -86,9 +91,11 @@ class WhyNot:
             case "filtered" if self.path in self.ranking.evidence.scope.filters.muted_documents:
                 return "it is muted, so no search shows it: [search] muted_documents in kbx.toml"
             case "filtered":
-                return "a filter leaves it out"
+                return f"left out by {listed(self.left_out_by) or 'a filter'}"
             case "gated":
                 return "it is not linked to a kept entity, which the hard gate requires"
+            case "no match" if not has_topic(tokens(self.ranking.evidence.query)):
+                return "the question has only words that nearly every text has, so none finds it"
             case "no match":
                 row = self.ranking.evidence.paths.index(self.path)
                 named = "is linked to what you name, but " if self.ranking.is_linked[row] else ""
@@ -100,6 +107,8 @@ class WhyNot:
 
 
 def changed_request(request: SearchRequest, dimension: Dimension, value: Any) -> SearchRequest:
+    if dimension == "filters":
+        return replace(request, **value)
     if dimension == "pinned":
         value = (*request.pinned, *value)
     changes: dict[str, Any] = {dimension: value}

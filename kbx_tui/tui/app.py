@@ -75,8 +75,6 @@ class KbxApp(TerminalApp):
         self.app_state = app_state or AppState()
         super().__init__(self.app_state.user.theme, offer)
         self._drafts = drafts
-        self._said_moved: set[str] = set()
-        """Keys that commands had, of which the new one was shown in this session."""
         self.bases = bases or Bases(trusted=(root, *together) if trust else ())
         self._debounce = debounce
         self._theme_before = ""
@@ -124,7 +122,7 @@ class KbxApp(TerminalApp):
         await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the message about a moved key where that key means something else now."""
+        """Disable a key that a command had where it means something else now."""
         screen = self.screen
         if action != "moved" or not isinstance(screen, FrameScreen):
             return super().check_action(action, parameters)
@@ -135,15 +133,10 @@ class KbxApp(TerminalApp):
         return is_free and not screen.is_typing
 
     async def action_moved(self, command_id: str, key: str) -> None:
-        """Run a command by a key that it had, and say once the one that it has now."""
-        command, screen = keymap.command_by_id(command_id), self.screen
-        is_news = command_id not in self.keymap.changes and key not in self._said_moved
-        if isinstance(screen, FrameScreen) and is_news:
-            self._said_moved.add(key)
-            old, now = keymap.display_key(key), self.keymap.display_keys(command)
-            screen.show_aside(f"{old} is now {now}; {old} works in this release")
+        """Run a command by a key that it had; the help says which one it has now."""
+        command = keymap.command_by_id(command_id)
         pane = None if command.scope in keymap.MENU_OF else self.focused
-        await (pane or screen).run_action(command.action)
+        await (pane or self.screen).run_action(command.action)
 
     def _refusal(self, key: str) -> str:
         if not self.offer.refused:

@@ -48,8 +48,8 @@ class BaseState(msgspec.Struct):
     alpha: Knob | None = None
     threshold: Knob | None = None
     """Both only with `[app] remember_knobs`."""
-    measured: bool = False
-    """Whether the user has graded a result or moved a slider, which gives ticks a meaning."""
+    judged: bool = False
+    """Whether the user has ever graded a result: before, no grade and no measure is shown."""
     entities_asked: bool = False
     """Whether the user has answered, for a base without entities, what these could be."""
 
@@ -64,10 +64,9 @@ class AppState:
         self.keeps_knobs = False
         """Whether alpha and threshold are remembered, as kbx.toml says."""
         self.measures: Measures = "used"
-        """When ticks, notes and search quality are shown, as kbx.toml says."""
+        """When grades, times and search quality are shown, as kbx.toml says."""
         self.has_judged = False
-        """Whether the user has graded a result or opened tune in this session, which gives search
-        quality a meaning."""
+        """Whether the user has graded a result in this session, as search quality is then shown."""
         self.notices: list[str] = []
         self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
@@ -85,16 +84,16 @@ class AppState:
 
     @property
     def shows_measures(self) -> bool:
-        return self.measures == "always" or (self.measures == "used" and self.base.measured)
+        return self.measures == "always" or (self.measures == "used" and self.base.judged)
 
     @property
     def shows_quality(self) -> bool:
         return self.shows_measures and (self.measures == "always" or self.has_judged)
 
-    def note_measured(self, *, judged: bool = False) -> None:
-        self.has_judged |= judged
-        if not self.base.measured:
-            self.base.measured = True
+    def note_judged(self) -> None:
+        self.has_judged = True
+        if not self.base.judged:
+            self.base.judged = True
             self.save_base()
 
     def open_base(self, root: Path) -> None:

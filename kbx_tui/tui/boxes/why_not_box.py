@@ -124,7 +124,7 @@ class WhyNotBox(ModeBox[Chosen | None]):
             self.action_take()
 
     async def _answer_for(self, document: DocumentName) -> None:
-        state, defaults, cancelled = self._model.state, self._model.defaults, self._cancelled
+        state, cancelled = self._model.state, self._cancelled
         result_rank = self._ranks.get(document.path)
 
         def ask(engine: KnowledgeBase) -> AnswerView:
@@ -132,7 +132,7 @@ class WhyNotBox(ModeBox[Chosen | None]):
                 return read_only(document.path, title_of(document))
             request = state.request()
             answer = engine.why_not(request, document.path, LIMIT, cancelled=cancelled.is_set)
-            return present_answer(answer, state, defaults, result_rank)
+            return present_answer(answer, state, result_rank)
 
         try:
             self._answer.show_answer(await self._client.run(ask))
@@ -214,9 +214,7 @@ class AnswerView:
 NAMES = 3
 
 
-def present_answer(
-    answer: WhyNot, state: SearchState, defaults: SearchState, result_rank: int | None
-) -> AnswerView:
+def present_answer(answer: WhyNot, state: SearchState, result_rank: int | None) -> AnswerView:
     """Return what the box shows; `result_rank` is the rank among the results on the screen."""
     rows = [_change_row(effect, state) for effect in change_effects(answer)]
     # The seed has a gate and a parent score of its own, which the app cannot change.
@@ -230,12 +228,12 @@ def present_answer(
     if result_rank is not None:
         rows.append(ActionRow("go", f"go to it: number {result_rank} of the results"))
     rows.append(ActionRow("read", "read it"))
-    standing = answer.standing
+    standing = safe_line(answer.standing)
     return AnswerView(
         path=answer.path,
         title=safe_line(answer.title) or safe_line(answer.path),
         standing=standing[0].upper() + standing[1:],
-        reason=_reason(answer, state, defaults),
+        reason=_reason(answer, state),
         heading=heading,
         actions=tuple(rows),
     )
@@ -249,6 +247,8 @@ def read_only(path: str, title: str) -> AnswerView:
 def state_changes(change: Change, state: SearchState) -> Mapping[str, Any]:
     value = change.value
     match change.dimension:
+        case "filters":
+            return {name: "" if each is None else each for name, each in value.items()}
         case "hierarchy":
             return {"mode": "two-pass" if value else "flat"}
         case "fast":
@@ -260,19 +260,15 @@ def state_changes(change: Change, state: SearchState) -> Mapping[str, Any]:
     return {change.dimension: value}
 
 
-def _reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
+def _reason(answer: WhyNot, state: SearchState) -> str:
     muted = [each.name for each in answer.ranking.evidence.entities if each.id in state.muted]
     names = safe_line(f"Muted for this query: {join_limited(muted, limit=NAMES)}") if muted else ""
-    return " · ".join(filter(None, (_main_reason(answer, state, defaults), names)))
+    return " · ".join(filter(None, (_main_reason(answer), names)))
 
 
-def _main_reason(answer: WhyNot, state: SearchState, defaults: SearchState) -> str:
+def _main_reason(answer: WhyNot) -> str:
     if answer.path in answer.ranking.evidence.scope.filters.muted_documents:
         return "The Index mode lists what is muted, and leaves it in again"
-    if answer.stage == "filtered":
-        only = f"searching only {state.path}" if state.path else ""
-        dates = "only documents of the time asked for" if state.dates == "filter" else ""
-        return safe_line(" · ".join(filter(None, (only, state.extra_words(defaults), dates))))
     if answer.stage != "ranked" or answer.needed is None:
         return ""
     ranking, last = answer.ranking, int(answer.ranking.best(answer.limit)[-1])

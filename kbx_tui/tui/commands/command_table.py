@@ -43,7 +43,7 @@ class Command:
     in_turn: bool = False
     """Whether it waits until earlier keys have been processed, because it acts on their text."""
     moved: str = ""
-    """Keys that it had before the last release. They still work, and say the new one."""
+    """Keys that it had before the last release. They still work."""
 
     @property
     def in_palette(self) -> bool:

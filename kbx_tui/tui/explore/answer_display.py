@@ -58,8 +58,7 @@ class AnswerDisplay:
         self._find(inputs.PathField).show(view.scope.path, view.scope.in_scope)
         words = self._model.state.extra_words(self._model.defaults)
         self._show_chips(view.dates, view.filters, words)
-        with_marks = self._screen.app_state.shows_measures
-        self._find(inputs.Knobs).annotate(view, with_marks=with_marks)
+        self._find(inputs.Knobs).annotate(view)
         self._show_entities(view.entities, no_entities_for(view), is_new=is_new)
         if self._model.shows_facets:
             self._find(FacetPane).update_counts()
@@ -117,6 +116,8 @@ class AnswerDisplay:
         wordings = [difference]
         if why is not None and not difference:
             wordings = [why_sentence(why, snippet, most) for most in range(MOST_WORDS, 0, -1)]
+            reasons = wordings[-1].split("; ")  # rather fewer of them than one cut off
+            wordings += ["; ".join(reasons[:count]) for count in range(len(reasons) - 1, 0, -1)]
         key, is_open = self._screen.app.keymap.key_of("why.toggle"), self._find(Panes).is_why_open
         self._find(WhyLine).show(wordings, key, is_open=is_open)
 
@@ -143,7 +144,8 @@ class AnswerDisplay:
         self, entities: tuple[EntityRow, ...], without: EmptyState, *, is_new: bool = False
     ) -> None:
         threshold = self._model.state.threshold
-        self._find(EntityStrip).show_line(partial(entity_strip_line, entities, threshold))
+        key = self._screen.app.keymap.key_of("focus.entities")
+        self._find(EntityStrip).show_line(partial(entity_strip_line, entities, threshold, key))
         self._find(EntityList).empty_state = without
         self._find(EntityList).show(entities, threshold, fresh=is_new)
 

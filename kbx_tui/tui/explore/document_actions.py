@@ -171,7 +171,8 @@ class ResultJudge:
 
     def show_grades(self) -> None:
         view = self._answer.view
-        grades = self._judging.grades_of(view.query) if view is not None else {}
+        is_asked = view is not None and self._screen.app_state.shows_measures
+        grades = self._judging.grades_of(view.query) if view is not None and is_asked else {}
         self._screen.query_one(ResultList).show_grades(grades)
         self._screen.query_one(PreviewPane).show_grades(grades)
 

@@ -20,7 +20,14 @@ from kbx_tui.formatting import format_count, format_score, join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import (
+    fit,
+    longest_fitting,
+    shorten,
+    shorten_start,
+    wrap,
+    wrap_ranges,
+)
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.view import EntityRow
 from kbx_tui.tui.widgets.lines_view import LineWidget
@@ -90,7 +97,7 @@ class EntityList(RowsView[EntityRow]):
             return slots
         passing = count_passing(self.rows, self.threshold)
         line = sum(row < passing for row, _ in slots)
-        rule = Span(" threshold ".center(self.line_width - 2, "┄"), "rule")
+        rule = Span(" below the threshold ".center(self.line_width - 2, "┄"), "rule")
         more: Line = (Span(f"    and {self._folded:,} more", "dim"),)
         below = [*slots[line:], more] if self._folded else slots[line:]
         return [*slots[:line], (Span("  "), rule), *below]
@@ -112,7 +119,7 @@ def reasons_shown(entity: EntityRow) -> bool:
 
 
 class EntityStrip(LineWidget):
-    COMPONENT_CLASSES = looks("entity", "rule")
+    COMPONENT_CLASSES = looks("entity", "rule", "accent")
 
 
 def count_passing(entities: tuple[EntityRow, ...], threshold: float) -> int:
@@ -158,22 +165,22 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
     )
 
 
-def entity_strip_line(entities: tuple[EntityRow, ...], threshold: float, width: int) -> Line:
-    """Return entities in one line: `● Alice Chen 1.00  ● Bob pinned ┊ ○ Platform .41`.
+def entity_strip_line(
+    entities: tuple[EntityRow, ...], threshold: float, key: str, width: int
+) -> Line:
+    """Return `● Alice Chen 1.00  ● Bob pinned ┊ 16 below the threshold  e`, whose key lists all.
 
-    Those that the user pinned or muted come before the threshold, so that none is cut off; after
-    it, as many as fit whole. The threshold itself stands at its slider.
+    Those that the user pinned or muted come first, so that none is cut off.
     """
     decided = [entity for entity in entities if entity.pinned or entity.muted]
     passing = [entity for entity in entities if entity.score >= threshold]
     above = [*decided, *(entity for entity in passing if entity not in decided)]
-    below = [entity for entity in entities if entity not in above][:NEXT_BELOW]
     line: Line = (Span(" "), *_joined(above, threshold))
-    if entities:
-        line = (*line, Span(" ┊ ", "rule"))
-    while below and width_of((*line, *_joined(below, threshold))) > width:
-        below.pop()
-    return fit_line((*line, *_joined(below, threshold)), width)
+    if below := len(entities) - len(above):
+        room = width - width_of(line) - len(key) - 5
+        words = longest_fitting((f"{below} below the threshold", f"{below} below"), room)
+        line = (*line, Span(" ┊ ", "rule"), Span(words, "dim"), Span(f"  {key}", "accent"))
+    return fit_line(line, width)
 
 
 def _joined(entities: Sequence[EntityRow], threshold: float) -> Line:

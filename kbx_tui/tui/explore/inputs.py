@@ -297,21 +297,19 @@ class Knobs(Horizontal):
         self.is_moved = is_moved
         self.display = is_moved or self.has_view
 
-    def annotate(self, view: ExploreView | None, *, with_marks: bool = False) -> None:
-        """Dim the sliders that change nothing, say what the threshold keeps, and mark the entities'
-        scores if wanted."""
+    def annotate(self, view: ExploreView | None) -> None:
+        """Dim the sliders that change nothing, and say what the threshold keeps."""
         self.has_view = view is not None
         self.display = self.is_moved or self.has_view
         has_alpha = view is not None and view.mode.name == "two-pass"
         has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
         entities = view.entities if view and has_threshold else ()
-        marks = tuple(entity.score for entity in entities) if with_marks else ()
         kept = sum(entity.kept for entity in entities)
-        keeps = f"keeps {kept} of {format_count(len(entities), 'entity')}{' (┴)' if marks else ''}"
+        keeps = f"keeps {kept} of {format_count(len(entities), 'entity')}"
         if not entities:
             keeps = "" if view is None else "no effect"
         self.alpha.annotate("" if view is None or has_alpha else "no effect", has_effect=has_alpha)
-        self.threshold.annotate(keeps, marks, has_effect=has_threshold)
+        self.threshold.annotate(keeps, has_effect=has_threshold)
 
 
 NO_THRESHOLD = "threshold has no effect"

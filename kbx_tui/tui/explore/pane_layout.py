@@ -66,8 +66,9 @@ class Panes(Horizontal):
         return next((name for name, kind in PANES.items() if isinstance(widget, kind)), None)
 
     def show_pane(self, name: Pane) -> None:
-        """Make this the pane shown in a small terminal; a wide one shows all panes."""
-        if not (self.has_class(f"-pane-{name}") or self.screen.has_class("-wide")):
+        """Make this the pane shown in a small terminal; a wide one shows all panes, except that
+        the entities give way to a document."""
+        if not self.has_class(f"-pane-{name}"):
             self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
             self.add_class(f"-pane-{name}")
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kbx_tui.formatting import (
-    answer_words,
+    format_percent,
     format_score,
     join_limited,
     kept_words,
@@ -306,6 +306,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
         frecency=view.Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
         known_item=safe_line(ranked.known_item),
         known_as=_known_as(ranked.known_item, evidence),
+        is_weak=not ranked.known_item and blended < view.WEAK * float(ranking.final.max()),
         sections=() if ranked.known_item == "filter" else tuple(sections),
         reranking=reranking,
         likeness=_likeness(explanation.cosine),
@@ -386,10 +387,11 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
         maxima[:] = rounded_parts(1.0, [explanation.lexical_weight, explanation.vector_weight])
     bm25, cosine = explanation.raw_lexical, explanation.cosine
     of_words = words_sentence(bm25, explanation.lexical)
+    often = f"{how_often(explanation.lexical)} (bm25 {bm25:.1f})"
     similarity = _similarity(cosine, ranking.evidence, counts=explanation.vector > 0.0)
     none = NO_WORD if explanation.full_relevance is None else NO_TOPIC_WORD
     addends = [
-        view.Addend(lexical, maxima[0], "words", f"bm25 {bm25:.1f}" if bm25 else none, of_words),
+        view.Addend(lexical, maxima[0], "words", often if bm25 else none, of_words),
         view.Addend(vector, maxima[1], "meaning", similarity, meaning_sentence(cosine)),
     ]
     if explanation.date_reason:
@@ -399,7 +401,9 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
     notes = []
     if explanation.full_relevance is not None:
         relevance = explanation.ranked.doc_relevance
-        notes.append(answer_words(relevance, explanation.full_relevance))
+        share = min(relevance / explanation.full_relevance, 1.0)
+        answer = "a full answer" if share == 1.0 else f"{format_percent(share)} of a full answer"
+        notes.append(f"{answer} (relevance {format_score(relevance)})")
     if explanation.lowered_reason:
         notes.append(explanation.lowered_reason)
     feedback = [safe_line(document.title) for document in ranking.feedback_documents]
@@ -410,7 +414,7 @@ def _document_section(explanation: Explanation, total: float, ranking: Ranking) 
 
 def _similarity(cosine: float | None, evidence: Evidence, *, counts: bool) -> str:
     if cosine is not None:
-        return f"cosine {cosine:.2f}" if counts else f"cosine {cosine:.2f}: too far to count"
+        return f"{how_near(cosine) if counts else 'too far to count'} (cosine {cosine:.2f})"
     if evidence.fast:
         return "not used by a fast search"
     return "no vector yet" if evidence.document_query else "nothing to compare"
@@ -440,6 +444,14 @@ def _entity_section(explanation: Explanation, total: float, ranking: Ranking) ->
         addends.append(view.Addend(value, maximum, name, reason, sentence))
     note = f"mean of the {len(shares)} named" if ranking.is_coverage else "the best of them counts"
     return view.Section("entity", total, tuple(addends), (note,) if len(shares) > 1 else ())
+
+
+def how_often(normalized: float) -> str:
+    return "rare ones, often" if normalized >= OFTEN else "several" if normalized >= SOME else "few"
+
+
+def how_near(cosine: float) -> str:
+    return "nearly that" if cosine >= NEAR else "related" if cosine >= RELATED else "little alike"
 
 
 def words_sentence(raw: float, normalized: float) -> str:

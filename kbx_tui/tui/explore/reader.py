@@ -188,8 +188,8 @@ class Reader:
             self._arrive(("document", path), self._pane)
 
     async def _lay_out(self) -> None:
-        preview = self._pane.laid_out.preview
-        self._show(await self._client.run(lambda engine: lay_out(preview, self._width)))
+        source = self._pane.laid_out.source
+        self._show(await self._client.run(lambda engine: lay_out(source, self._width)))
 
     def show_past(self) -> None:
         """Show a card as of the day of the document under the cursor, or all of it again."""

@@ -30,7 +30,7 @@ from kbx_tui.tui.drawing.lines import (
     title_spans,
 )
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
-from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow
+from kbx_tui.tui.explore.view import WEAK, ExploreView, FileState, ResultRow
 from kbx_tui.tui.judging.model import DEPTH, grade_sign
 from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.terminal_app import TerminalApp
@@ -46,8 +46,6 @@ INDENT, GRADED = 6, 3
 WITH_DATE, LEAST_TITLE = 50, 12
 LIKELY = 0.5
 """Share of the best score from which a title is bold, and a line of the passage always shown."""
-WEAK = 0.25
-"""Share of the best score below which a title is dim, and the result folded into a line."""
 NEVER_FOLDED = 5
 LEAST_FOLDED = 3
 
@@ -388,7 +386,7 @@ def result_line(
     room = max(room - (date + 3 if date else 0), 0)
     line = (
         Span(sign, "accent" if sign == "◆" else "dim"),
-        *score_spans(result, bar, is_dim=look == "dim", is_current=sign == "›"),
+        *score_spans(result, bar, is_dim=look != "strong", is_current=sign == "›"),
         Span(grade, "grade" if grade.strip() else "text"),
         Span(" " * (graded - len(grade))),
         *title_spans(result.title, shared, room, look),

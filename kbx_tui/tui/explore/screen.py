@@ -56,6 +56,7 @@ class Explore(JudgingScreen):
     AUTO_FOCUS = "QueryLine"
     MODE = "explore"
     MAIN_LIST = ResultList
+    MOST_KEYS = 7
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
@@ -200,9 +201,8 @@ class Explore(JudgingScreen):
         self.on_measure_changed()
 
     def on_measure_changed(self) -> None:
-        if self.app_state.shows_measures:
-            is_asked = self.app_state.shows_quality
-            self.query_one(MeasureLine).show(self.session.judging, is_asked=is_asked)
+        is_asked = self.app_state.shows_quality
+        self.query_one(MeasureLine).show(self.session.judging, is_asked=is_asked)
 
     def on_failure(self, message: Failure) -> None:
         self.answer.show_failure(message.text)
@@ -236,7 +236,6 @@ class Explore(JudgingScreen):
     @on(NumberSlider.Changed)
     def change_knob(self, event: NumberSlider.Changed) -> None:
         slider, before = event.slider, self.view
-        self.note_measured()
         knobs = self.query_one(Knobs)
         knobs.display = knobs.is_moved = True
         self.model.update(**{slider.label: event.value})
@@ -249,16 +248,18 @@ class Explore(JudgingScreen):
             self.show_notice(saves if is_offered else words)
 
     def first_keys(self) -> Collection[str]:
+        if self._is_moved and not self.is_typing:
+            return ("settings.save", "undo")
+        small = self.has_class("-small")  # the most needed keys fill it
+        return () if small else ("app.jump",) if self.is_typing else ("copy.menu",)
+
+    @property
+    def _is_moved(self) -> bool:
         state, defaults = self.model.state, self.model.defaults
-        moved = (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
-        return ("settings.save", "undo") if moved else ()
+        return (state.alpha, state.threshold) != (defaults.alpha, defaults.threshold)
 
     def _show_knobs(self) -> None:
-        self.query_one(Knobs).show(self.model.state, is_moved=bool(self.first_keys()))
-
-    def note_measured(self) -> None:
-        self.app_state.note_measured()
-        self.on_measure_changed()
+        self.query_one(Knobs).show(self.model.state, is_moved=self._is_moved)
 
     @on(RowsView.Moved, "ResultList")
     def highlight_result(self, event: RowsView.Moved) -> None:
@@ -385,7 +386,6 @@ class Explore(JudgingScreen):
 
     def action_mute_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
-            self.note_measured()
             self.model.mute(entity.id)
 
     def action_card_as_of(self) -> None:
@@ -408,7 +408,6 @@ class Explore(JudgingScreen):
 
     def action_pin_entity(self) -> None:
         if (entity := self.query_one(EntityList).current) is not None:
-            self.note_measured()
             self.model.pin(entity.id)
 
     def action_switch(self, setting: str, *values: str) -> None:
@@ -417,8 +416,6 @@ class Explore(JudgingScreen):
         if setting == "next_sort" and "newest first" in typed:  # typed words sort, too
             self.query_line.remove_filter(typed.index("newest first"))
             return
-        if setting in ("next_mode", "next_preset"):
-            self.note_measured()
         if words := getattr(self.model, setting)(*values):
             self.show_notice(words)
 
@@ -427,7 +424,6 @@ class Explore(JudgingScreen):
 
     def _add_entity(self, entity_id: str) -> None:
         if self.model.state.query:
-            self.note_measured()
             state = self.model.state
             self.model.update(pinned=state.pinned | {entity_id}, muted=state.muted - {entity_id})
         else:

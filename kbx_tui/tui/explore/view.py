@@ -13,6 +13,10 @@ KEYS_IN_NOTES = {EXPERTS_KEY: "mode.experts", SPELLING_KEY: "spelling.toggle"}
 """Placeholders in notes for the keys of commands, which kbx.toml or a browser may change."""
 
 
+WEAK = 0.25
+"""Share of the best score below which a result is dim, folded into a line, and said to be weak."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResultRow:
     row: int
@@ -159,6 +163,7 @@ class Why:
     """How it is linked to the entities that count, such as `Alice attended`."""
     known_as: str = ""
     """Why it is a known item, in words."""
+    is_weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

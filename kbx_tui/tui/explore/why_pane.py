@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from textual import getters
 from textual.widget import Widget
 
-from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, rounded_parts
+from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, listed, rounded_parts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.results.response import Snippet, exact_words
 from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
@@ -72,15 +72,18 @@ class WhyPane(TextPane):
         if self.screen.has_class("-small"):  # the result is not beside it
             pair = [*_wrapped(self.why.title, width, "strong"), *pair]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
-            return [*pair, *why_side_by_side(self.why, self.snippet, width)]
+            snippet, in_full = self.snippet, self.has_focus
+            return [*pair, *why_side_by_side(self.why, snippet, width, in_full=in_full)]
         above = [*pair, *([BLANK] if pair else [])]
         if self.screen.has_class("-narrow"):  # the line above it has the sentence
             after = len(_wrapped(why_sentence(self.why, self.snippet), width)) + 1
             return [*above, *why_lines(self.why, self.snippet, width)[after:]]
         if self.has_focus or not self.screen.has_class("-wide"):
             return [*above, *why_lines(self.why, self.snippet, width)]
-        tab = Span(self.app.keymap.key_of("screen.next"), "accent")
-        more = (tab, Span(" shows details", "dim"))
+        keymap = self.app.keymap
+        more: Line = (Span(keymap.key_of("screen.next"), "accent"), Span(" shows details", "dim"))
+        if keymap.offers("grade.1"):
+            more += (Span(f"   {keymap.key_of('grade.menu')}", "accent"), Span(" grades", "dim"))
         return [*above, *why_lines(self.why, self.snippet, width, in_full=False), BLANK, more]
 
     def watch_has_focus(self, _has_focus: bool) -> None:
@@ -126,18 +129,18 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
         speaks = f"{snippet.speaker} speaks here"
         shown = {fold(snippet.text[start:end]) for start, end in snippet.matches}
         elsewhere = [word for word in words if fold(word) not in shown]
-    said = _listed([word for word in words if word not in elsewhere])
+    said = _quoted([word for word in words if word not in elsewhere])
     says = f"says {said}" if said else ""
-    beside = f"{_listed(elsewhere)} elsewhere in the document" if elsewhere else ""
+    beside = f"{_quoted(elsewhere)} elsewhere in the document" if elsewhere else ""
     reasons = (why.known_as, speaks, says or beside or why.likeness, says and beside, *why.links)
     sentence = "; ".join(filter(None, reasons)) or "little in it is what you ask"
-    is_weak = format_score(why.score) == ".00" and not why.known_item
-    return f"hardly related: {sentence}" if is_weak else sentence
+    is_nothing = format_score(why.score) == ".00" and not why.known_item
+    start = "hardly related: " if is_nothing else "far below the best: " if why.is_weak else ""
+    return start + sentence
 
 
-def _listed(words: Sequence[str]) -> str:
-    words = [f"“{word}”" for word in words]
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+def _quoted(words: Sequence[str]) -> str:
+    return listed([f"“{word}”" for word in words])
 
 
 def words_said(snippet: Snippet) -> list[str]:
@@ -170,14 +173,16 @@ def why_lines(why: Why, snippet: Snippet | None, width: int, *, in_full: bool = 
     return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
 
 
-def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
+def why_side_by_side(
+    why: Why, snippet: Snippet | None, width: int, *, in_full: bool = True
+) -> list[Line]:
     left = formula_lines(why)
     left_width = max(width_of(line) for line in left) + 3
-    if snippet is not None:
+    if snippet is not None and in_full:
         left += [BLANK, *location_lines(snippet, left_width - 2)]
     right: list[Line] = []
     for section in why.sections:
-        right += section_lines(section, width - left_width)
+        right += section_lines(section, width - left_width, in_full=in_full)
     if why.reranking is not None:
         right += reranking_lines(why.reranking, width - left_width)
     return [
@@ -389,8 +394,8 @@ def why_words(why: Why, alpha: float) -> Iterator[Words]:
             meaning = addend.sentence or MEANINGS.get(addend.name, "")
             yield f"{addend.name} {format_score(addend.value)}", meaning
         for note in section.notes:
-            if (first := note.partition(" ")[0]) in MEANINGS:
-                yield note, MEANINGS[first]
+            if key := next((key for key in ("relevance", "compared") if key in note), ""):
+                yield note, MEANINGS[key]
     if why.frecency is not None:
         yield f"hotness {format_score(why.frecency.value)}", MEANINGS["hotness"]
     if why.reranking is not None:

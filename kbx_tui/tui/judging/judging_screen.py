@@ -48,7 +48,7 @@ class JudgingScreen(ModeScreen):
             self.show_notice(document)
             return
         document.grade = grade
-        self.app_state.note_measured(judged=True)
+        self.app_state.note_judged()
         self.session.judging.judge(document)
         self.app_state.remember_query(self.session.explore.asked())
         words = f"{'not sure' if grade is None else grade}: {document.title}"

@@ -102,15 +102,16 @@ def measure_candidates(measure: LiveMeasure) -> tuple[str, ...]:
     left_out = f", no memory for {measure.left_out:,} more" if measure.left_out else ""
     if measure.current == measure.pinned:
         return (
-            f"nDCG@10 {now} over {count}{left_out}, judged@10 {judged}",
-            f"nDCG@10 {now}, judged@10 {judged}",
+            f"quality {now} (nDCG@10) over {count}{left_out}, {judged} of the first ten graded",
+            f"quality {now} (nDCG@10), {judged} graded",
         )
     changes = f"{measure.better} better, {measure.worse} worse"
     return (
-        f"nDCG@10 {now} (start {start}), {changes} of {count}{left_out}, judged@10 {judged}",
-        f"nDCG@10 {now} (start {start}), {changes}, judged@10 {judged}",
-        f"nDCG {now} (start {start}), {changes}, {judged}",
-        f"nDCG {now} ({start}), {changes}",
+        f"quality {now} (start {start}, nDCG@10), {changes} of {count}{left_out},"
+        f" {judged} of the first ten graded",
+        f"quality {now} (start {start}), {changes}, {judged} graded",
+        f"quality {now} (start {start}), {changes}",
+        f"quality {now} ({start}), {changes}",
     )
 
 

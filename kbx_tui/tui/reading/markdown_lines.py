@@ -76,7 +76,7 @@ def line_style(text: str, kind: Kind) -> LineStyle:
     if kind == "text":
         return _text_style(text, prefix)
     if kind == "table":
-        pipes = re.finditer(r"\|", text[:STYLED])
+        pipes = re.finditer("[|│]", text[:STYLED])
         return LineStyle("text", tuple(Mark(*pipe.span(), "rule") for pipe in pipes), prefix)
     if kind in ("title", "heading"):
         look: Look = "heading" if kind == "title" else "strong"

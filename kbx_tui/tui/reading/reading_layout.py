@@ -4,22 +4,25 @@ Each line of the file starts a new row and keeps its number; a long line continu
 with a hanging indent. Only the starts of the rows are computed for the whole file, as arrays of
 numbers. The spans of a row are made when it is drawn, so that even a huge file leaves the garbage
 collector nothing to traverse while the app waits. Frontmatter may be folded to one row, which is
-then that of all its lines.
+then that of all its lines. The lines of a table are drawn in columns: each is a text as long as
+the rows it fills, and places within it move along.
 
 Character offsets refer to the lines of `Preview`. Lines count from 1, rows from 0.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, pairwise, zip_longest
 
-from rich.cells import get_character_cell_size
+from rich.cells import cell_len, get_character_cell_size
 
 from kbx_tui.formatting import format_count
-from kbx_tui.tui.drawing.cell_text import is_narrow, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import fit, is_narrow, wrap_ranges
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, slice_line
 from kbx_tui.tui.reading.markdown_lines import (
     Kind,
@@ -45,7 +48,10 @@ _BEST = Span("▌ ", "accent")
 
 @dataclass(frozen=True, slots=True)
 class TextLayout:
+    source: Preview
+    """The document as it was before it was laid out."""
     preview: Preview
+    """The same with its tables drawn for this width."""
     width: int
     kinds: Sequence[Kind]
     links: tuple[Place, ...]
@@ -190,15 +196,21 @@ class TextLayout:
         return tuple(_clip(marks, start, end))
 
 
-def lay_out(preview: Preview, width: int) -> TextLayout:
-    """Return `preview` wrapped for lines of `width` cells, unfolded; 0 is an unknown width."""
+def lay_out(source: Preview, width: int) -> TextLayout:
+    """Return `source` wrapped for lines of `width` cells, unfolded; 0 is an unknown width."""
     room = max((width if width > 0 else UNKNOWN_WIDTH) - MARGIN - 1, LEAST_TEXT)
-    kinds = preview.kinds or line_kinds(preview.lines)
+    kinds = source.kinds or line_kinds(source.lines)
+    drawn = dict(_drawn_tables(source.lines, kinds, room))
+    preview = _with_drawn(source, drawn) if drawn else source
     first_rows, row_offsets, indents = array("I"), array("I"), array("I")
-    for text, kind in zip(preview.lines, kinds, strict=True):
+    for number, (text, kind) in enumerate(zip(preview.lines, kinds, strict=True), 1):
         first_rows.append(len(row_offsets))
         row_offsets.append(0)
         indents.append(MARGIN)
+        if number in drawn:
+            row_offsets.extend(drawn[number].rows[1:])
+            indents.extend([MARGIN] * (len(drawn[number].rows) - 1))
+            continue
         if len(text) <= room and (2 * len(text) <= room or is_narrow(text)):
             continue
         indent = len(wrap_prefix(text, kind))
@@ -208,7 +220,136 @@ def lay_out(preview: Preview, width: int) -> TextLayout:
             indents.append(MARGIN + indent)
     links = tuple(link.place for link in preview.links)
     front = next((number for number, kind in enumerate(kinds) if kind != "front"), len(kinds))
-    return TextLayout(preview, width, kinds, links, first_rows, row_offsets, indents, front)
+    return TextLayout(source, preview, width, kinds, links, first_rows, row_offsets, indents, front)
+
+
+MOST_TABLE_LINES = 500
+"""Lines of a table that is drawn in columns: a longer one is data, and stays as it is written."""
+LEAST_COLUMN = 6
+_BAR = " │ "
+_PIPE = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawnLine:
+    text: str
+    rows: Sequence[int]
+    """The offset of the first character of each row."""
+    parts: Sequence[tuple[int, int, int]]
+    """Start and end of each piece of the line as it was, and where that is now."""
+    is_header: bool = False
+
+    def moved(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        for first, last, now in self.parts:
+            if (left := max(first, start)) < (right := min(last, end)):
+                yield left - first + now, right - first + now
+
+    def place(self, place: Place) -> Place:
+        """Return where the first piece of a place is now."""
+        return Place(place.line, *next(self.moved(place.start, place.end), (0, 0)))
+
+    def marks(self, emphasis: Sequence[Mark]) -> tuple[Mark, ...]:
+        """Return the marks of the line as it is now; the cells of a header are strong."""
+        if self.is_header:
+            cells = [Mark(start, end, "strong") for start, end, _ in self.parts]
+            emphasis = overlay(cells, emphasis)
+        return tuple(
+            sorted(Mark(*at, look) for *ends, look in emphasis for at in self.moved(*ends))
+        )
+
+
+def _drawn_tables(
+    lines: Sequence[str], kinds: Sequence[Kind], room: int
+) -> Iterator[tuple[int, _DrawnLine]]:
+    """Yield the number of each line of a table, and how it is drawn in at most `room` cells.
+
+    A table has a line of dashes below its header. It stays as it is where `room` is too little.
+    """
+    pairs = enumerate(zip(lines, kinds, strict=True), 1)
+    numbers = [
+        number
+        for number, (line, kind) in pairs
+        if kind == "table" or (kind == "rule" and "|" in line)
+    ]
+    for _, run in groupby(enumerate(numbers), key=lambda each: each[1] - each[0]):
+        table = [number for _, number in run]
+        if 2 <= len(table) <= MOST_TABLE_LINES and kinds[table[1] - 1] == "rule":
+            yield from _drawn_table(lines, table, room)
+
+
+def _drawn_table(
+    lines: Sequence[str], table: Sequence[int], room: int
+) -> Iterator[tuple[int, _DrawnLine]]:
+    header, ruled, *body = table
+    rows = {number: _table_cells(lines[number - 1]) for number in (header, *body)}
+    widths = [0] * max(map(len, rows.values()))
+    for number, cells in rows.items():
+        for column, (start, end) in enumerate(cells):
+            widths[column] = max(widths[column], cell_len(lines[number - 1][start:end]))
+    gaps = len(_BAR) * (len(widths) - 1)
+    room -= gaps
+    most = min(max(widths), max(room, 0))
+    while sum(min(width, most) for width in widths) > room and most >= LEAST_COLUMN:
+        most -= 1  # the widest columns are narrowed to the same width
+    if sum(min(width, most) for width in widths) > room:
+        return
+    widths = [min(width, most) for width in widths]
+    yield ruled, _DrawnLine("─" * (sum(widths) + gaps), (0,), ())
+    for number, cells in rows.items():
+        yield number, _drawn_row(lines[number - 1], cells, widths, is_header=number == header)
+
+
+def _table_cells(line: str) -> list[tuple[int, int]]:
+    """Return the ranges of the cells of a table's line without the spaces around them."""
+    edges = [bar.start() for bar in _PIPE.finditer(line)]
+    if line[edges[-1] + 1 :].strip(" "):
+        edges.append(len(line))
+    ranges = []
+    for start, end in pairwise(edges):
+        text = line[start + 1 : end]
+        first = end - len(text.lstrip(" "))
+        ranges.append((first, max(first, start + 1 + len(text.rstrip(" ")))))
+    return ranges
+
+
+def _drawn_row(
+    line: str, cells: Sequence[tuple[int, int]], widths: Sequence[int], *, is_header: bool
+) -> _DrawnLine:
+    missing = [(0, 0)] * (len(widths) - len(cells))
+    wrapped = [
+        [(start + a, start + b) for a, b in wrap_ranges(line[start:end], width)]
+        for (start, end), width in zip([*cells, *missing], widths, strict=True)
+    ]
+    text, rows, parts = "", list[int](), list[tuple[int, int, int]]()
+    for pieces in zip_longest(*wrapped, fillvalue=(0, 0)):
+        rows.append(len(text))
+        for column, (start, end) in enumerate(pieces):
+            text += _BAR if column else ""
+            parts.append((start, end, len(text)))
+            text += fit(line[start:end], widths[column])
+    return _DrawnLine(text, rows, sorted(parts), is_header)
+
+
+def _with_drawn(source: Preview, drawn: Mapping[int, _DrawnLine]) -> Preview:
+    def moved(place: Place) -> Place:
+        return drawn[place.line].place(place) if place.line in drawn else place
+
+    lines, emphasis = list(source.lines), dict(source.emphasis)
+    for number, line in drawn.items():
+        lines[number - 1] = line.text
+        emphasis[number] = line.marks(emphasis.get(number, ()))
+    links = (replace(link, place=moved(link.place)) for link in source.links)
+    return replace(
+        source,
+        lines=tuple(lines),
+        emphasis=emphasis,
+        matches=tuple(sorted(map(moved, source.matches), key=_by_place)),
+        links=tuple(sorted(links, key=lambda link: _by_place(link.place))),
+    )
+
+
+def _by_place(place: Place) -> tuple[int, int]:
+    return place.line, place.start
 
 
 def place_at(places: Sequence[Place], line: int, character: int) -> int:
@@ -221,7 +362,7 @@ def place_at(places: Sequence[Place], line: int, character: int) -> int:
 
 
 def first_from(places: Sequence[Place], line: int, character: int = 0) -> int:
-    return bisect_left(places, (line, character), key=lambda place: (place.line, place.start))
+    return bisect_left(places, (line, character), key=_by_place)
 
 
 def _clip(marks: Sequence[Mark], start: int, end: int) -> list[Mark]:

@@ -41,7 +41,7 @@ from kbx_tui.tui.shell.messages import Failure, GoTo, Notice, Progress
 from kbx_tui.tui.shell.overlay import Overlay, ResultT
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import PathInput
-from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.key_bar import MOST, KeyBar
 from kbx_tui.tui.widgets.lines_view import LinesView, LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 from kbx_tui.tui.widgets.rows_view import RowsView
@@ -82,6 +82,8 @@ class FrameScreen(Screen[None]):
     The screen has the class `-pane-<name>` of the pane focused last, for the styles of a small
     terminal.
     """
+    MOST_KEYS: ClassVar[int] = MOST
+    """The most commands in the key bar."""
     MAIN_LIST: ClassVar[type[Widget]]
     """The pane that gets the focus when the user leaves a field or another pane."""
 
@@ -183,7 +185,8 @@ class FrameScreen(Screen[None]):
         return ()
 
     def show_keys(self) -> None:
-        self.query_one(KeyBar).show(*self.scopes(), first=self.first_keys())
+        first, most = self.first_keys(), self.MOST_KEYS
+        self.query_one(KeyBar).show(*self.scopes(), first=first, most=most)
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         return ()
@@ -263,9 +266,6 @@ class FrameScreen(Screen[None]):
 
     def show_notice(self, text: str) -> None:
         self.query_one(StatusLine).show_notice(text)
-
-    def show_aside(self, text: str) -> None:
-        self.query_one(StatusLine).show_aside(text)
 
     def on_notice(self, message: Notice) -> None:
         if not (message.yields and self.query_one(StatusLine).is_being_read):

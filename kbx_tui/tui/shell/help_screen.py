@@ -13,7 +13,7 @@ from textual.screen import ModalScreen, Screen
 
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
-from kbx_tui.tui.commands.keymap import JUDGING, MENU_OF, SCOPE_TITLES, Keymap
+from kbx_tui.tui.commands.keymap import JUDGING, MENU_OF, SCOPE_TITLES, Keymap, display_key
 from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeBox
@@ -166,6 +166,11 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str 
         lines += section("Signs", dict.fromkeys(RESULT_SIGNS, ""))
     if wanted or {"draft_line", "review"} & {*scopes}:
         lines += section("Signs of drafts", dict.fromkeys(DRAFT_SIGNS, ""))
+    moved = [command for command in keymap.commands_in(*scopes) if command.moved]
+    before = (" ".join(map(display_key, command.moved.split(","))) for command in moved)
+    now = map(keymap.display_keys, moved)
+    pairs = " · ".join(f"{old}: {new}" for old, new in zip(before, now, strict=True))
+    lines += section("Keys that moved, which still work", {("", "dim", pairs): ""} if moved else {})
     if elsewhere := [line for scope in others for line in of(scope)]:
         lines += [BLANK, (Span(" Elsewhere", "accent"),), *elsewhere]
     return lines or [BLANK, (Span(f" no key or sign has “{wanted}”", "dim"),)]

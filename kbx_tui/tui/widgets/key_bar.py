@@ -26,20 +26,22 @@ class KeyBar(LineWidget):
     first: Collection[str] = ()
     """Ids of the commands that matter most now, shown whatever others there are room for."""
 
-    def show(self, *scopes: Scope, first: Collection[str] = ()) -> None:
-        self.scopes, self.first = scopes, first
+    most = MOST
+
+    def show(self, *scopes: Scope, first: Collection[str] = (), most: int = MOST) -> None:
+        self.scopes, self.first, self.most = scopes, first, most
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         keymap = self.app.keymap
-        shown = fitting_commands(self._commands(), keymap, self.size.width, self.first)
+        shown = fitting_commands(self._commands(), keymap, self.size.width, self.first, self.most)
         parts = ((command, _key_and_label(command, keymap)) for command in shown)
         x = event.get_content_offset_capture(self).x
         if (command := part_at(parts, x)) is not None:
             self.app.simulate_key(keymap.keys(command)[0])
 
     def line(self, width: int) -> Line:
-        return key_line(self._commands(), self.app.keymap, width, self.first)
+        return key_line(self._commands(), self.app.keymap, width, self.first, self.most)
 
     def _commands(self) -> list[Command]:
         focused = self.screen.focused
@@ -53,16 +55,24 @@ class KeyBar(LineWidget):
 
 
 def key_line(
-    commands: Iterable[Command], keymap: Keymap, width: int, first: Collection[str] = ()
+    commands: Iterable[Command],
+    keymap: Keymap,
+    width: int,
+    first: Collection[str] = (),
+    most: int = MOST,
 ) -> Line:
-    shown = fitting_commands(commands, keymap, width, first)
+    shown = fitting_commands(commands, keymap, width, first, most)
     return tuple(span for command in shown for span in _key_and_label(command, keymap))
 
 
 def fitting_commands(
-    commands: Iterable[Command], keymap: Keymap, width: int, first: Collection[str] = ()
+    commands: Iterable[Command],
+    keymap: Keymap,
+    width: int,
+    first: Collection[str] = (),
+    most: int = MOST,
 ) -> list[Command]:
-    """Return the commands that fit in `width` cells, at most `MOST`, always with `ALWAYS_SHOWN`.
+    """Return the commands that fit in `width` cells, at most `most`, always with `ALWAYS_SHOWN`.
 
     Those of `first` precede the others in the choice, but not in the bar.
     """
@@ -74,7 +84,7 @@ def fitting_commands(
     kept = [command.id for label, command in by_label.items() if label in ALWAYS_SHOWN]
     room = width - sum(map(sizes.__getitem__, kept))
     for command in sorted(by_label.values(), key=lambda command: command.id not in first):
-        if command.id not in kept and len(kept) < MOST and sizes[command.id] <= room:
+        if command.id not in kept and len(kept) < most and sizes[command.id] <= room:
             room -= sizes[command.id]
             kept.append(command.id)
     return [command for command in by_label.values() if command.id in kept]

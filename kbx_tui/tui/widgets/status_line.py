@@ -27,17 +27,13 @@ class StatusLine(LineDrawing, Widget):
     NOTICE_SECONDS = 4.0
     """How long a short notice stays; a longer one stays as long as reading it takes."""
 
-    error = notice = aside = hint = note = progress = last = ""
+    error = notice = hint = note = progress = last = ""
     _is_whole = _clears = False
     _timer: Timer | None = None
 
     @property
     def text(self) -> str:
-        return self.said or self.error or self.hint or self.note or self.progress
-
-    @property
-    def said(self) -> str:
-        return " · ".join(filter(None, (self.notice, self.aside)))
+        return self.notice or self.error or self.hint or self.note or self.progress
 
     @property
     def is_being_read(self) -> bool:
@@ -70,7 +66,7 @@ class StatusLine(LineDrawing, Widget):
 
     def show_error(self, text: str) -> None:
         self.error = self.last = safe_line(text)
-        self.notice = self.aside = ""
+        self.notice = ""
         self._clears = False
         self._show_whole(self.error)
 
@@ -83,23 +79,17 @@ class StatusLine(LineDrawing, Widget):
             self._update()
 
     def show_notice(self, text: str) -> None:
-        self.aside = self.aside if not self.notice else ""
         self.notice = self.last = safe_line(text)
-        self._show_whole(self.said)
-
-    def show_aside(self, text: str) -> None:
-        """Show a text alone, and behind the first notice that comes while it is shown."""
-        self.notice, self.aside = "", text
-        self._show_whole(self.said)
+        self._show_whole(self.notice)
 
     def clear_notice(self) -> None:
         """End a notice that is about what was before the user's last key."""
-        if self.said:
+        if self.notice:
             self._settle()
 
     def show_again(self) -> None:
         """Show the whole text on the line again, or else the last error or notice."""
-        if self.text not in ("", self.aside):
+        if self.text:
             self._show_whole(self.text)
         elif self.last:
             self.show_notice(self.last)
@@ -128,7 +118,7 @@ class StatusLine(LineDrawing, Widget):
         self._update()
 
     def _settle(self) -> None:
-        self.notice = self.aside = ""
+        self.notice = ""
         if self._clears:
             self.error = ""
         self._is_whole = self._clears = False

@@ -210,7 +210,7 @@ async def running(
     async with starting(root, size, watched=watched, debounce=debounce) as driver:
         await driver.until(lambda: is_counted(driver))
         if measured:
-            driver.app.app_state.note_measured(judged=True)
+            driver.app.app_state.note_judged()
             driver.explore.on_measure_changed()
         if asked:
             await driver.ask(asked)

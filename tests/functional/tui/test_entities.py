@@ -275,7 +275,7 @@ def names_kept(driver: Driver) -> list[str]:
 
 
 async def test_entities_are_muted_or_pinned_until_the_query_is_cleared(demo: Path) -> None:
-    async with running(demo, WIDE, asked=QUESTION) as driver:
+    async with running(demo, WIDE, asked=QUESTION, measured=True) as driver:
         before = driver.paths
         await driver.press("escape", "e", "minus")
         await driver.until_shown(EntityList, "✕ Alice Chen person 1.00 muted by you, name")
@@ -315,7 +315,7 @@ async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
 
 
 async def test_pinned_entity_that_was_not_found_is_retrieved(demo: Path) -> None:
-    async with running(demo, WIDE, asked="yellow umbrella") as driver:
+    async with running(demo, WIDE, asked="yellow umbrella", measured=True) as driver:
         assert not driver.view.entities
         await driver.press("escape", "a")
         await driver.until_focused(CommandInput)

@@ -90,7 +90,11 @@ async def test_grade_pressed_right_before_quitting_is_stored(demo_copy: Path) ->
 async def test_grades_that_came_with_the_base_are_measured_from_the_first_own_grade_on(
     judged_demo: Path,
 ) -> None:
-    async with running(judged_demo, WIDE, asked=QUESTION) as driver:
+    graded, judged = "what did Alice decide about rollbacks", " of the first 10 judged"
+    async with running(judged_demo, WIDE, asked=graded) as driver:
+        assert driver.explore.session.judging.grades_of(graded)
+        assert judged not in driver.text_of(ResultList)
+        await driver.ask(QUESTION)
         await driver.press("down", "right_square_bracket")
         await driver.until(lambda: driver.explore.session.judging.measured)
         assert "nDCG" not in driver.words_of(MeasureLine)
@@ -101,6 +105,8 @@ async def test_grades_that_came_with_the_base_are_measured_from_the_first_own_gr
         assert "nDCG" not in driver.words_of(MeasureLine)
         await driver.press("3")
         await driver.until_shown(MeasureLine, "nDCG@10")
+    async with running(judged_demo, WIDE, asked=graded) as driver:  # they stay
+        await driver.until_shown(ResultList, judged)
 
 
 async def test_line_measures_the_settings_against_a(judged_demo: Path) -> None:

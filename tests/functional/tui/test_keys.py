@@ -150,9 +150,9 @@ async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  
 
 async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        await driver.until_shown(KeyBar, "esc keys")
+        await driver.until_shown(KeyBar, "esc keys", "ctrl+l jump")
         await driver.press("escape")
-        await driver.until_shown(KeyBar, "enter read", "w why not", "? keys", "q quit")
+        await driver.until_shown(KeyBar, "enter read", "w why not", "y copy", "? keys", "q quit")
         await driver.press("e")
         await driver.until_shown(KeyBar, "enter card", "- mute", "+ pin")
         await driver.press("f")

@@ -71,7 +71,7 @@ async def assert_harmless(driver: Driver) -> str:
 async def test_hostile_titles_names_and_cards_have_no_effect(hostile: Path, size: Size) -> None:
     async with running_hostile(hostile, size) as driver:
         assert "[red]kb[-] evil" in await assert_harmless(driver) or size != WIDE
-        driver.explore.note_measured()  # the badge names entities
+        driver.app.app_state.note_judged()  # the badge names entities
         await driver.ask("mallory quokka")
         await driver.until(lambda: driver.explore.model.displayed.snippets)
         await assert_harmless(driver)

@@ -423,6 +423,10 @@ async def test_the_tour_goes_on_when_a_question_is_typed_and_clicks_follow(demo:
         assert not driver.shows(DateChip)  # it would lie over the tour
         await driver.pilot.click(ResultList, offset=(8, 1))
         await driver.until_shown(TourBubble, "3/6")
+        await driver.press("x")  # why takes the rest of the room
+        await driver.until(lambda: driver.shows(WhyPane))
+        await driver.until(lambda: driver.results.visible_height == 4)
+        await driver.until_shown(ResultList, driver.titles[driver.results.cursor][:12])
 
 
 async def test_escape_in_the_query_line_ends_the_tour_and_leaves_the_focus_there(

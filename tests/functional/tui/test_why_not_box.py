@@ -22,6 +22,7 @@ from tests.functional.vaults import index_vault
 
 QUERY = "what did Alice decide about rollbacks"
 MISSING = "memory/meetings/2025/12/04/quarterly-planning.notes.md"
+ROLLBACKS = "memory/notes/2026-01-30-rollback-plan.md"
 HOSTILE = "memory/a_b%/it's [bold]\x1b[2Jred[/bold].md"
 
 
@@ -206,8 +207,40 @@ async def test_the_owner_finds_what_is_redacted_or_left_out_by_a_filter(hostile:
         await ask_query(driver, "zzzz")
         await driver.narrow("nowhere")
         answer = await ask(driver, "Harbour 3")
-        assert answer.standing == "A filter leaves it out"
+        assert answer.standing == "Left out by in:nowhere"
         assert [action.kind for action in answer.actions] == ["read"]
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "filters"),
+    [
+        ("rollback type:meeting from:2026-03", "", "type:meeting and from:2026-03"),
+        ("rollback type:meeting type:note", "memory/people/", "type:meeting and in:memory/people/"),
+        ("-rollback @nobody plan tag:x", "", "-rollback, @nobody and tag:x"),
+    ],
+)
+async def test_every_filter_that_hides_a_document_is_named_and_dropped_together(
+    demo: Path, query: str, path: str, filters: str
+) -> None:
+    async with running(demo, WIDE) as driver:
+        await driver.ask(query)
+        await driver.narrow(path)
+        await driver.press("escape")
+        before = driver.state
+        answer = await ask(driver, "rollback plan")
+        assert answer.standing == f"Left out by {filters}"
+        assert answer.actions[0].text == f"without {filters}"
+        await take(driver, 0)
+        await driver.until(lambda: ROLLBACKS in driver.paths)
+        await driver.press("z")
+        await driver.until(lambda: driver.state == before)
+
+
+async def test_a_question_of_common_words_is_said_to_find_nothing(demo: Path) -> None:
+    async with running(demo, WIDE) as driver:
+        await ask_query(driver, "what of it")
+        answer = await ask(driver, "rollback plan")
+        assert answer.standing.startswith("The question has only words that nearly every text has")
 
 
 async def test_the_box_opens_on_a_document_missing_from_the_results_and_says_of_how_many(

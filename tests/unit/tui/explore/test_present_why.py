@@ -173,7 +173,7 @@ def test_relevance_and_that_of_a_full_answer_are_shown_with_their_effect() -> No
     )
     (why,) = explanations(retrieved, Tuning())
     shown = text_of(why_lines(why, None, 60))
-    assert "document .58  relevance .17, 69 % of a full answer" in shown
+    assert "document .58  69 % of a full answer (relevance .17)" in shown
     assert "Entity 1  attendee × .76 answered" in shown
 
 
@@ -184,8 +184,8 @@ def test_note_too_long_for_the_pane_is_wrapped() -> None:
         topic=Topic(0.4),
     )
     lines = text_of(why_lines(explanations(retrieved, Tuning())[0], None, 30)).split("\n")
-    start = lines.index("  relevance .33, 81 % of a")
-    assert lines[start + 1] == "  full answer"
+    start = lines.index("  81 % of a full answer")
+    assert lines[start + 1] == "  (relevance .33)"
     assert [line.strip() for line in lines[-5:-2]] == [
         ".86  Entity 1",
         "attendee × .86",
@@ -271,7 +271,11 @@ def test_why_begins_with_one_plain_sentence(
 ) -> None:
     likeness = "is about something related"
     why = Why(0, "", "", "", "", score, (), None, "", (), likeness=likeness, links=links)
-    assert why_sentence(why, Snippet("", (), "", 1, 1, terms)) == sentence
+    snippet = Snippet("", (), "", 1, 1, terms)
+    assert why_sentence(why, snippet) == sentence
+    weak = replace(why, is_weak=True)
+    if score > 0.005:
+        assert why_sentence(weak, snippet) == f"far below the best: {sentence}"
 
 
 def test_why_quotes_words_as_the_document_writes_them() -> None:

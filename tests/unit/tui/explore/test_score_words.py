@@ -79,7 +79,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
         "document",
         0.3,
         (Addend(0.1, 0.66, "words", "bm25 3.8", "few words"), Addend(0.2, None, "date", "March")),
-        ("relevance .34, 98 % of a full answer", "compared with a page too"),
+        ("98 % of a full answer (relevance .34)", "compared with a page too"),
     )
     entity = Section("entity", 0.9, (Addend(0.9, None, "Alice", "title", "by its title"),))
     terms = (Term(0.5, 0.3, "document"), Term(0.5, 0.9, "entity"))
@@ -87,7 +87,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
     words = dict(why_words(why, 0.5))
     assert list(words) == [
         "exact title", "score .60", "alpha .50", "document .30", "words .10", "date .20",
-        "relevance .34, 98 % of a full answer", "compared with a page too", "entity .90",
+        "98 % of a full answer (relevance .34)", "compared with a page too", "entity .90",
         "Alice .90",
     ]  # fmt: skip
     assert all(words.values())

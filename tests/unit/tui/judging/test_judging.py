@@ -42,7 +42,7 @@ MEASURE = LiveMeasure(A, B, QUERIES, (0.5, 0.5, 1.0), (0.8, 0.5, 0.9), (1.0, 0.5
 
 def test_measures_are_shown_beside_the_start_with_a_warning_if_worse() -> None:
     assert measure_candidates(MEASURE)[1] == (
-        "nDCG@10 .73 (start .67), 1 better, 1 worse, judged@10 50 %"
+        "quality .73 (start .67), 1 better, 1 worse, 50 % graded"
     )
 
     worse = (
@@ -53,7 +53,9 @@ def test_measures_are_shown_beside_the_start_with_a_warning_if_worse() -> None:
     assert MEASURE.warning == ()
 
     same = replace(MEASURE, current=A, start=MEASURE.now)
-    assert measure_candidates(same)[0] == "nDCG@10 .73 over 3 judged queries, judged@10 50 %"
+    assert measure_candidates(same)[0] == (
+        "quality .73 (nDCG@10) over 3 judged queries, 50 % of the first ten graded"
+    )
 
     assert "no memory for 2 more" in measure_candidates(replace(MEASURE, left_out=2))[0]
 

@@ -33,19 +33,19 @@ def test_an_entity_fills_its_line_exactly(name: str, width: int) -> None:
     assert width_of(entity_line(entity(name), width)) == width
 
 
-def test_the_strip_shows_scores_where_the_threshold_is_and_what_was_pinned_or_muted() -> None:
+def test_the_strip_shows_what_counts_or_was_pinned_or_muted_and_how_many_are_below() -> None:
     entities = (entity(), entity("Platform", 0.41, kept=False))
     assert count_passing(entities, 0.5) == 1
-    text = "".join(span.text for span in entity_strip_line(entities, 0.5, 80))
-    assert text == " ● Alice Chen 1.00 ┊ ○ Platform .41"
+    text = "".join(span.text for span in entity_strip_line(entities, 0.5, "e", 80))
+    assert text == " ● Alice Chen 1.00 ┊ 1 below the threshold  e"
 
     others = tuple(entity(f"Otherwise {number}", 0.4, kept=False) for number in range(9))
     pinned = replace(entity("Yusuf", 0.2), pinned=True)
     muted = replace(entity("Ada", 0.3, kept=False), muted=True)
     text = "".join(
-        span.text for span in entity_strip_line((entity(), *others, muted, pinned), 0.5, 80)
+        span.text for span in entity_strip_line((entity(), *others, muted, pinned), 0.5, "e", 62)
     )
-    assert text == " ✕ Ada muted  ● Yusuf pinned  ● Alice Chen 1.00 ┊ ○ Otherwise 0 .40"
+    assert text == " ✕ Ada muted  ● Yusuf pinned  ● Alice Chen 1.00 ┊ 9 below  e"
 
 
 def test_score_just_below_the_threshold_is_not_shown_as_the_threshold() -> None:

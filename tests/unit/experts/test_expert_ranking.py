@@ -65,7 +65,7 @@ FACT = Fact(
     sources=("a", "b", "a"),
     confidence=0.5,
 )
-CLAIM = Claim(FACT, ("person:ada",))
+CLAIM = Claim(FACT, {"person:ada": ""})
 
 
 @pytest.mark.parametrize(

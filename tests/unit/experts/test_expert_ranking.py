@@ -65,7 +65,6 @@ FACT = Fact(
     sources=("a", "b", "a"),
     confidence=0.5,
 )
-CLAIM = Claim(FACT, {"person:ada": ""})
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kbx_tui.editing.state_files import (
+    RECORD_LIMIT,
     edit_lock,
     sync_folder,
     write_atomically,
@@ -48,8 +49,6 @@ from kbx_tui.user_files import logger
 
 FOLDER = Path(STATE_FOLDER, "journal")
 PENDING = FOLDER / "begun.json"
-SIZE_LIMIT = 1024 * 1024 * 1024
-"""Largest record in bytes; a write that needs a larger one is refused."""
 MOST_FOLDERS = 200
 """Most parts of a path that is written to: making many more folders in one another fails."""
 
@@ -97,7 +96,7 @@ def next_number(root: Path) -> int:
 def begin(root: Path, entry: JournalEntry) -> None:
     """Record a write before it is made. If it raises WriteFault, there is no record."""
     record = _encode(entry)
-    if len(record) > SIZE_LIMIT:
+    if len(record) > RECORD_LIMIT:
         raise WriteFault(f"the write needs a record of {len(record):,} bytes; split it")
     write_atomically(root / PENDING, record)
 
@@ -249,7 +248,7 @@ def _encode(entry: JournalEntry) -> bytes:
 
 
 def _read(file: Path) -> JournalEntry:
-    return decode_json(read_regular_file(file, limit=SIZE_LIMIT), JournalEntry)
+    return decode_json(read_regular_file(file, limit=RECORD_LIMIT), JournalEntry)
 
 
 def _read_damaged(file: Path, number: int) -> JournalEntry:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -41,7 +42,7 @@ _NAMES = ALIAS_KEYS | {"name"}
 _ROLES = frozenset({*ROLE_KEYS, "title"})
 _OF_ITS_PAGE = frozenset({"id", "type"})
 MOST_READ = 20_000_000
-"""Characters that a merge reads: the page, again for each section that is added."""
+"""Characters that a merge reads: the page, again for each section and field that is added."""
 _JOINED = frozenset({"email", "emails", "tag", "tags"})
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#.*$")
 _DEFINED = re.compile(r"^[ >]{0,12}\[([^\[\]\n]{1,200})\]:", re.MULTILINE)
@@ -73,12 +74,13 @@ def merge_pages(
             "them first"
         )
     names = two.name, other.title, *two.aliases, *other.aliases
-    after, left_out = _with_fields(kept, before, other, gone, names)
     sections = list(_sections(other))
-    if len(sections) * (len(before) + len(gone)) > MOST_READ:
+    if (len(sections) + 2 * len(other.frontmatter)) * (len(before) + len(gone)) > MOST_READ:
         raise WriteFault(
-            f"{other.path} has too many sections to put into {kept.path}: merge them in an editor"
+            f"{other.path} has too many sections or fields to put into {kept.path}: merge them in "
+            "an editor"
         )
+    after, left_out = _with_fields(kept, before, other, gone, names)
     for title, lines in sections:
         after = _with_section(kept.path, after, title, lines)
     if not _reads_as_both(
@@ -167,15 +169,18 @@ def _with_fields(
                 continue
         left_out.append(f"{key} {shown or 'a table'!r} of {other.path} is left out")
     data = apply_field_edits(kept.path, data, SetFields(tuple(joined.items())))
-    written = decode_lossless(data).text
-    lines = decode_lossless(gone).text.splitlines()[: other.body_line - 1]
-    comments = (found[0] for line in lines if (found := _COMMENT.search(line)))
+    written = set(_comments(decode_lossless(data).text.splitlines()))
+    comments = _comments(decode_lossless(gone).text.splitlines()[: other.body_line - 1])
     said = (
         f"the comment {each!r} of {other.path} is left out"
         for each in comments
         if each not in written
     )
     return data, [*left_out, *said]
+
+
+def _comments(lines: Iterable[str]) -> Iterator[str]:
+    return (found[0] for line in lines if (found := _COMMENT.search(line)))
 
 
 def _texts(value: Any) -> list[str]:
@@ -257,6 +262,7 @@ def with_links_to(
     page, text = parse_document(path, data), decode_lossless(data)
     relative = posixpath.relpath(kept, posixpath.dirname(path) or ".")
     changed, expected = dict[int, Splice](), list[str]()
+    line_starts = [0, *(found.end() for found in re.finditer("\n", page.body))]
     for link in links_of(page.body):
         wanted = name(link)
         if wanted is None:
@@ -271,18 +277,21 @@ def with_links_to(
             begin += written.startswith("<")
             written = written.removeprefix("<").removesuffix(">").partition("?")[0]
             wanted = _NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), relative)
-        line = page.body.count("\n", 0, begin)
-        start = text.line_starts[page.body_line - 1 + line]
-        start += begin - page.body.rfind("\n", 0, begin) - 1
+        line = bisect_right(line_starts, begin) - 1
+        start = text.line_starts[page.body_line - 1 + line] + begin - line_starts[line]
         changed[start] = Splice(start, start + len(written), wanted)
         leads = relative if relative.startswith("../") else f"./{relative}"
         expected.append(replace(link, page=wanted if link.is_wikilink else leads).target)
-    for _, splice in sorted(changed.items(), reverse=True):
-        text = decode_lossless(text.apply(splice))
-    after = parse_document(path, text.data)
+    if changed:
+        parts, done = list[str](), min(changed)
+        for start, splice in sorted(changed.items()):
+            parts += [text.text[done:start], splice.inserted]
+            done = splice.end
+        data = text.apply(Splice(min(changed), done, "".join(parts)))
+    after = parse_document(path, data)
     if list(after.links) != expected or after.frontmatter != page.frontmatter:
         raise WriteFault(
             f"links in {path} cannot be changed without changing how it reads: change those to "
             "the other page in an editor first"
         )
-    return text.data
+    return data

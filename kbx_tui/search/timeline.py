@@ -6,7 +6,7 @@ writes it. Of a line struck without a day it is not known since when it no longe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kbx_tui.knowledge.fact_line import MARKERS, SUPERSEDED_ON
@@ -76,9 +76,10 @@ def card_as_of(index: OpenIndex, entity_id: str, as_of: str) -> EntityCard:
 def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
     facts = (*card.facts, *card.open_items)
     paths = list({fact.path for fact in facts})
-    bodies = dict(zip(paths, index.generation().bodies.read(paths), strict=True))
+    bodies = zip(paths, index.generation().bodies.read(paths), strict=True)
+    lines = {path: (body.split("\n"), first) for path, (body, first) in bodies}
     for fact in facts:
-        body, first = bodies[fact.path]
+        of_page, first = lines[fact.path]
         yield TimelineEntry(
             fact.date,
             fact.kind,
@@ -87,7 +88,7 @@ def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
             fact.line,
             fact.fact_id,
             "done" if fact.done else fact.status,
-            _superseded(fact, body.split("\n")[max(fact.line - first, 0) :]),
+            _superseded(fact, of_page, max(fact.line - first, 0)),
         )
     for document in card.documents:
         yield TimelineEntry(
@@ -95,12 +96,13 @@ def _entries(index: OpenIndex, card: EntityCard) -> Iterator[TimelineEntry]:
         )
 
 
-def _superseded(fact: Fact, lines: list[str]) -> str:
-    """Return the day stated in the lines of a fact, the first of `lines` and those to the next."""
+def _superseded(fact: Fact, lines: Sequence[str], start: int) -> str:
+    """Return the day stated in the lines of a fact, the one at `start` and those to the next."""
     if fact.status != "superseded":
         return ""
-    for number, line in enumerate(lines):
-        if number and (MARKERS.match(line) or not line.strip()):
+    for number in range(start, len(lines)):
+        line = lines[number]
+        if number > start and (MARKERS.match(line) or not line.strip()):
             break
         if stated := SUPERSEDED_ON.search(line):
             return stated[1]

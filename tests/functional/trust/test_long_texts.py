@@ -2,11 +2,15 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from kbx_tui import KnowledgeBase
 from kbx_tui.cli.output import table_text
 from kbx_tui.drafting.drafts import drafts_from_text
+from kbx_tui.editing.name_correction import NameCorrection
+from kbx_tui.editing.page_merge import with_links_to
 from kbx_tui.evaluation.exchange import read_topics
 from kbx_tui.importing.import_formats import read_documents
 from kbx_tui.importing.import_planning import AttendeeMatcher, ImportPlanner
@@ -18,10 +22,11 @@ from kbx_tui.knowledge.entities import build_entities, page_entity
 from kbx_tui.knowledge.entity_names import NameUseCounter
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Attendee, Document
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.search.link_graph import part_line
+from tests.functional.vaults import index_vault
 
 
 def page(text: str, path: str = "memory/people/bill.md") -> Document:
@@ -116,13 +121,27 @@ SPACES = " " * 150_000
         lambda: import_head(f"VIEW RECORDING{'!' * 40_000}a"),
         lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
         lambda: read_topics(b"<top>" * 200_000),
+        lambda: with_links_to("n.md", b"# N\n" + b"[[Bo]]\n" * 6_000, "a.md", lambda _: "Ann"),
+        lambda: NameCorrection("Bo Li", "Bo Lee", Conventions()).apply("n.md", b"Bo\nLi " * 80_000),
         lambda: table_text([{"title": f"-{'1' * 60_000}x"}], "csv"),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
-         "parts", "spaces", "marks", "drafts", "topics", "csv"],
+         "parts", "spaces", "marks", "drafts", "topics", "links", "correction", "csv"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()
     work()
     assert time.process_time() - began < 4.0  # each took from 5 seconds to hours
+
+
+def test_a_timeline_takes_no_longer_for_each_fact_of_a_long_page(tmp_path: Path) -> None:
+    facts = "".join(f"- [2026-03-01] Fact {n} (superseded: 2026-03-17)\n" for n in range(8_000))
+    text = f"# Ann Lee\n\n## Recent Facts\n{facts}"
+    base = index_vault(tmp_path, {"memory/people/ann-lee.md": text}, fast=True)
+    with KnowledgeBase(base) as kb:
+        kb.entities.card("person:ann-lee")
+        began = time.process_time()
+        found = kb.entities.timeline("person:ann-lee")
+        assert time.process_time() - began < 2.0  # it took 10 seconds
+    assert found.more == 7_951  # and the page

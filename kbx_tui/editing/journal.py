@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -52,11 +52,14 @@ PENDING = FOLDER / "begun.json"
 MOST_FOLDERS = 200
 """Most parts of a path that is written to: making many more folders in one another fails."""
 
-_NUMBERED = re.compile(r"(\d{6,})\.json")
+DIGITS = 17
+"""Most digits of the number of a write: a record from elsewhere may have any."""
+
+_NUMBERED = re.compile(rf"(\d{{6,{DIGITS}}})\.json", re.ASCII)
 
 
 class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=1, lt=10**DIGITS)]
     written_at: str = msgspec.field(name="at")
     """Local time, `2026-03-17 09:41:05`."""
     description: str = msgspec.field(name="told")
@@ -90,7 +93,11 @@ def entries(root: Path, notice: Notice = ignore) -> tuple[JournalEntry, ...]:
 
 
 def next_number(root: Path) -> int:
-    return max(_numbered_files(root), default=0) + 1
+    number = max(_numbered_files(root), default=0) + 1
+    if number >= 10**DIGITS:
+        record = root / FOLDER / f"{number - 1}.json"
+        raise WriteFault(f"{record} has the last number there is: move it away")
+    return number
 
 
 def begin(root: Path, entry: JournalEntry) -> None:

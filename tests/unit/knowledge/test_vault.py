@@ -152,7 +152,7 @@ HIDDEN = {".git/config": "token", ".git/x.md": "", ".env": "", "memory/.kbx/draf
 
 
 @pytest.mark.parametrize("target", [*HIDDEN, ".git"])
-def test_a_link_to_a_hidden_file_is_no_page(tmp_path: Path, target: str) -> None:
+def test_a_link_to_a_hidden_file_is_left_out(tmp_path: Path, target: str) -> None:
     write(tmp_path, {"memory/a.md": "", **HIDDEN})
     (tmp_path / "memory/b.md").symlink_to(tmp_path / target)
     assert paths(tmp_path) == ["memory/a.md"]

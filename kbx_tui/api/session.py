@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace as replace_struct
 
 from kbx_tui.config import Settings
+from kbx_tui.editing.journal import FOLDER as JOURNAL
 from kbx_tui.editing.journal import read_file
+from kbx_tui.editing.state_files import note_places, require_same_places
 from kbx_tui.embedding import is_remote
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.embedding.local import open_embedder
@@ -26,7 +27,6 @@ from kbx_tui.errors import (
     IndexFault,
     IndexForeign,
     NotFound,
-    NotTrusted,
     ReadOnly,
     StoreFault,
     UnknownEntity,
@@ -37,7 +37,7 @@ from kbx_tui.index.array_file import leave_unwritten
 from kbx_tui.index.build.progress import Cancelled, IndexReport, ProgressListener
 from kbx_tui.index.build.writer_lock import is_being_written, writer_lock
 from kbx_tui.index.derived_files import delete_derived_files
-from kbx_tui.index.index_folder import index_location, index_uri, store_of
+from kbx_tui.index.index_folder import DEFAULT, index_location, index_uri, store_of
 from kbx_tui.index.index_status import (
     entities_outdated,
     entity_types,
@@ -53,6 +53,7 @@ from kbx_tui.index.tables import document_version
 from kbx_tui.knowledge.decoding import content_hash
 from kbx_tui.knowledge.vault import MEMORY
 from kbx_tui.object_store.mirror import PublishedIndex, files_here, publishes_from_here
+from kbx_tui.removal import STATE_FOLDER
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.settings_file import load_settings
 from kbx_tui.state_file import is_read_only, require_writable
@@ -109,9 +110,12 @@ class Session:
         """
         self.root, self._settings, self.notice = root, settings, notice
         self._owner = owner
-        self._pages = os.path.realpath(root / MEMORY)
         self._public: Session | None = None
         self.refused, self.reads_settings = refused, reads_settings
+        if owner is None:
+            index = index_location(root, settings)
+            places = (MEMORY, STATE_FOLDER, JOURNAL, DEFAULT if "://" in index else index)
+            note_places(root, (root / place for place in places))
         if is_read_only(root):
             leave_unwritten(index_location(root, settings))
         self.published = self._published_index()
@@ -280,20 +284,11 @@ class Session:
 
     def refresh(self) -> bool:
         """Return whether the index has a newer generation, which is then in use."""
-        self._require_same_pages()
+        require_same_places(self.root)
         self._follow_published()
         changed = self.open_index().refresh(now=not is_being_written(self.root))
         self._refreshed_at = time.monotonic()
         return changed
-
-    def _require_same_pages(self) -> None:
-        """Raise NotTrusted if `memory` became a link out of the base after that was opened."""
-        now = os.path.realpath(self.root / MEMORY)
-        if now != self._pages and not Path(now).is_relative_to(os.path.realpath(self.root)):
-            raise NotTrusted(
-                f"{self.root / MEMORY} has become a link to {now}: open the base again to allow "
-                "that, or remove it"
-            )
 
     def _follow_published(self) -> None:
         """Read the newest version that was fetched, and let newer ones be looked for."""
@@ -486,7 +481,7 @@ class Session:
     ) -> IndexReport:
         """Bring the index up to date; `options` are those of `build`."""
         self._require_own_index()
-        self._require_same_pages()
+        require_same_places(self.root)
         from kbx_tui.index.build.build_index import build  # parses markdown: not for a search
 
         self._look_again()

@@ -18,7 +18,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, chdir, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.util import find_spec
@@ -344,9 +344,9 @@ def ray_session(address: str | None, cpus: int) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    folder = None if address else _make_folder()
+    folder = _make_folder()
     options: dict[str, Any] = {"address": address}
-    if folder is not None:
+    if not address:
         options = {
             "address": "local",
             "num_cpus": cpus,
@@ -356,20 +356,20 @@ def ray_session(address: str | None, cpus: int) -> Iterator[Any]:
         }
     try:
         with _own_signals():
-            _connect(ray, options)
+            _connect(ray, options, folder)
         yield ray
     finally:
         ray.shutdown()
-        if folder is not None:
-            remove_ray_folder(folder)
+        remove_ray_folder(folder)
 
 
-def _connect(ray: Any, options: dict[str, Any]) -> None:
+def _connect(ray: Any, options: dict[str, Any], folder: Path) -> None:
+    """Start Ray in a folder of ours: workers import first what lies in the one it is started in."""
     is_local, attempts = options["address"] == "local", 0
     while True:
         attempts += 1
         try:
-            with warnings.catch_warnings():  # Ray forks, but only to run its own programs
+            with chdir(folder), warnings.catch_warnings():  # it forks only to run its own programs
                 warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)
                 ray.init(log_to_driver=False, logging_level=logging.CRITICAL, **options)
             return
@@ -405,7 +405,7 @@ def _require_answer(address: str) -> None:
 def _require_cluster(address: str) -> None:
     try:
         joined = subprocess.run(
-            [sys.executable, "-c", JOIN, address],
+            [sys.executable, "-P", "-c", JOIN, address],
             capture_output=True,
             timeout=JOIN_SECONDS,
             check=False,

@@ -19,12 +19,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from kbx_tui.editing.state_files import (
+    RECORD_LIMIT,
     edit_lock,
     sync_folder,
     write_atomically,
@@ -48,16 +49,17 @@ from kbx_tui.user_files import logger
 
 FOLDER = Path(STATE_FOLDER, "journal")
 PENDING = FOLDER / "begun.json"
-SIZE_LIMIT = 1024 * 1024 * 1024
-"""Largest record in bytes; a write that needs a larger one is refused."""
 MOST_FOLDERS = 200
 """Most parts of a path that is written to: making many more folders in one another fails."""
 
-_NUMBERED = re.compile(r"(\d{6,})\.json")
+DIGITS = 17
+"""Most digits of the number of a write: a record from elsewhere may have any."""
+
+_NUMBERED = re.compile(rf"(\d{{6,{DIGITS}}})\.json", re.ASCII)
 
 
 class JournalEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=1, lt=10**DIGITS)]
     written_at: str = msgspec.field(name="at")
     """Local time, `2026-03-17 09:41:05`."""
     description: str = msgspec.field(name="told")
@@ -91,13 +93,17 @@ def entries(root: Path, notice: Notice = ignore) -> tuple[JournalEntry, ...]:
 
 
 def next_number(root: Path) -> int:
-    return max(_numbered_files(root), default=0) + 1
+    number = max(_numbered_files(root), default=0) + 1
+    if number >= 10**DIGITS:
+        record = root / FOLDER / f"{number - 1}.json"
+        raise WriteFault(f"{record} has the last number there is: move it away")
+    return number
 
 
 def begin(root: Path, entry: JournalEntry) -> None:
     """Record a write before it is made. If it raises WriteFault, there is no record."""
     record = _encode(entry)
-    if len(record) > SIZE_LIMIT:
+    if len(record) > RECORD_LIMIT:
         raise WriteFault(f"the write needs a record of {len(record):,} bytes; split it")
     write_atomically(root / PENDING, record)
 
@@ -249,7 +255,7 @@ def _encode(entry: JournalEntry) -> bytes:
 
 
 def _read(file: Path) -> JournalEntry:
-    return decode_json(read_regular_file(file, limit=SIZE_LIMIT), JournalEntry)
+    return decode_json(read_regular_file(file, limit=RECORD_LIMIT), JournalEntry)
 
 
 def _read_damaged(file: Path, number: int) -> JournalEntry:

@@ -418,11 +418,11 @@ class NameCorrection:
 
         `continuing` returns the lines on which a name may be continued; without it, all are.
         """
-        parts, done = list[str](), 0
+        parts, done, line, counted = list[str](), 0, 1, 0
         for found in self._pattern.finditer(self._kept.sub(_blanked, masked)):
             begin, end = found.span()
             if continuing and "\n" in found[0]:
-                line = masked.count("\n", 0, begin) + 1
+                line, counted = line + masked.count("\n", counted, begin), begin
                 lines = range(line, line + found[0].count("\n"))
                 if masked[end : end + 1] == ":" or not continuing().issuperset(lines):
                     continue

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from kbx_tui.ending import unfinished_write
-from kbx_tui.errors import ConfigError, WriteFault
+from kbx_tui.errors import ConfigError, NotTrusted, WriteFault
 from kbx_tui.removal import STATE_FOLDER, remove_temporary
 from kbx_tui.state_file import (
     USER_STATE,
@@ -105,6 +105,9 @@ def write_fault(target: Path, error: OSError) -> WriteFault:
     return WriteFault(f"{target} was not written ({reason}); it is unchanged")
 
 
+RECORD_LIMIT = 1024 * 1024 * 1024
+"""Largest record of the journal in bytes; a write that needs a larger one is refused."""
+
 EDIT_LOCK_SECONDS = 60.0
 LOCK_SECONDS = 10.0
 BRIEF_LOCK_SECONDS = 2.0
@@ -112,15 +115,41 @@ BRIEF_LOCK_SECONDS = 2.0
 
 Record = TypeVar("Record")
 
+_places: dict[str, dict[Path, str]] = {}
+"""By base that this process has open, its folders and where each led when it was opened."""
+
+
+def note_places(root: Path, folders: Iterable[Path]) -> None:
+    """Note where the folders lead from which a base is read and to which it is written."""
+    _places[str(root)] = {folder: os.path.realpath(folder) for folder in folders}
+
+
+def require_same_places(root: Path) -> None:
+    """Raise NotTrusted if a folder became a link out of its base after that was opened."""
+    for folder, then in _places.get(str(root), {}).items():
+        now = os.path.realpath(folder)
+        if now != then and not Path(now).is_relative_to(os.path.realpath(root)):
+            raise NotTrusted(
+                f"{folder} has become a link to {now}, or is below one: open the base again to "
+                "allow that, or remove it"
+            )
+
 
 def state_folder(root: Path) -> Path:
-    """Return `<root>/.kbx`, created with its own `.gitignore` if needed. Raises WriteFault."""
+    """Return `<root>/.kbx`, created with its own `.gitignore` if needed.
+
+    Every write in it, and in the index, asks for it first. Raises WriteFault, also as
+    `require_same_places`.
+    """
     require_writable(root)
     folder = root / STATE_FOLDER
     try:
+        require_same_places(root)
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError), (folder / ".gitignore").open("x") as ignore_file:
             ignore_file.write("*\n")
+    except NotTrusted as error:
+        raise WriteFault(str(error)) from error
     except OSError as error:
         raise unwritable(folder, error) from error
     return folder
@@ -295,15 +324,17 @@ def append_lines(
     """Append lines, given without line breaks, in one write; return the prior size in bytes.
 
     A last line that a crash cut off is ended first, so that it does not spoil the next. Anything
-    that is not a regular file is set aside. `synced` flushes to disk. The caller holds a lock, as a
-    write that runs out of space is taken back. Raises OSError and WriteFault; the file is unchanged
-    then.
+    that is not a regular file is set aside, and what has another name (a hard link) is copied, as
+    that may be a page. `synced` flushes to disk. The caller holds a lock, as a write that runs out
+    of space is taken back. Raises OSError and WriteFault; the file is unchanged then.
     """
     require_writable(file)
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | open_flags(*_FLAGS)
     is_new = False
     try:
         check_regular_file(file)
+        if file.stat().st_nlink > 1:
+            write_atomically(file, read_regular_file(file), like=file)
     except FileNotFoundError:
         is_new = True
     except UnusableFile:
@@ -337,10 +368,8 @@ def unreadable_state_files(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _reason(file: Path) -> str:
-    if not file.is_file():
-        return "is not a file"
     try:
-        text = file.read_bytes().decode("utf-8")
+        text = read_regular_file(file, limit=RECORD_LIMIT, follow_links=True).decode("utf-8")
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     except UnicodeDecodeError as error:

@@ -19,7 +19,7 @@ from kbx_tui.knowledge.fields import texts_of
 from kbx_tui.knowledge.ignore_rules import GITIGNORE, MOST_RULES, IgnoreRules
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
-from kbx_tui.state_file import decode_json, open_regular_file, read_at_most, read_regular_file
+from kbx_tui.state_file import SIZE_LIMIT, decode_json, open_regular_file, read_at_most
 from kbx_tui.system import open_flags, opened_path
 
 CONFIG_NAME = "kbx.toml"
@@ -72,8 +72,9 @@ def walk(root: Path, exclude: Sequence[str] = ()) -> Walk:
 
     Walks only ``memory/`` if it exists. Skips hidden entries, ``node_modules``, virtual
     environments, everything ignored by a ``.gitignore`` at or below the root, and the ``exclude``
-    patterns (same syntax). Follows links that stay inside the root; a linked folder is walked once,
-    under its real path if that is reached too. Unreadable files are reported as problems.
+    patterns (same syntax). Follows links that stay inside the root and lead to nothing hidden; a
+    linked folder is walked once, under its real path if that is reached too. Unreadable files are
+    reported as problems.
     Raises NotFound if ``root`` is not a folder, ConfigError for an invalid pattern.
     """
     return _Walker(_existing_folder(root), exclude).walk()
@@ -179,8 +180,11 @@ class _Walker:
             return
         if self._rules.ignores_file(f"{path}/" if is_folder else path):
             return
-        if not any(target.is_relative_to(folder) for folder in self._inside):
+        inside = [target.relative_to(top) for top in self._inside if target.is_relative_to(top)]
+        if not inside:
             self._skip(path, "link leads outside the knowledge base")
+        elif all(_is_hidden("/".join(path.parts)) for path in inside):
+            self._skip(path, "link leads to a hidden file or folder")
         elif is_folder:
             self._linked.append((entry.path, path + "/"))
         else:
@@ -226,29 +230,48 @@ def resolve_links(path: Path) -> Path:
 def read_page(file: Path, path: str) -> bytes:
     """Return the content of the file at `path` in a base, without blocking.
 
-    It may have become a pipe or a device, or a folder above it a link out of the base. Raises
-    OSError, also for a file that is not regular or larger than `MAX_BYTES`.
+    It may have become a pipe or a device, or a link out of the base or to a hidden file, as may a
+    folder above it. Raises OSError, also for a file that is not regular or larger than `MAX_BYTES`.
     """
-    with open_regular_file(file, limit=MAX_BYTES, follow_links=True) as stream:
-        root, place = file.parents[path.count("/")], opened_path(stream.fileno())
-        if place and not any(_holds(folder, place) for folder in (root, root / MEMORY)):
-            raise OSError(errno.EXDEV, "it is outside the knowledge base", str(file))
-        return read_at_most(stream, file, MAX_BYTES)
+    return _read_inside(file, path, MAX_BYTES, is_page=True)
 
 
-def _holds(folder: Path, place: str) -> bool:
-    """Return whether the place of an open file is below a folder, wherever its path leads now."""
+def _read_inside(file: Path, path: str, limit: int, *, is_page: bool) -> bytes:
+    with open_regular_file(file, limit=limit, follow_links=is_page) as stream:
+        root = file.parents[path.count("/")]
+        if place := opened_path(stream.fileno()):
+            fault = "it is outside the knowledge base"
+            for folder in (root, root / MEMORY):
+                if (within := _path_in(folder, place)) is not None:
+                    if not (is_page and _is_hidden(within)):
+                        break
+                    fault = "it is a link to a hidden file, or is in a hidden folder"
+            else:
+                raise OSError(errno.EXDEV, fault, str(file))
+        return read_at_most(stream, file, limit)
+
+
+def _is_hidden(path: str) -> bool:
+    """Return whether a file in a base is hidden: links must not lead to what `walk` leaves out."""
+    return "/." in f"/{path}"
+
+
+def _path_in(folder: Path, place: str) -> str | None:
+    """Return the path of an open file in a folder, wherever that leads now; None outside it."""
     if place.startswith(f"{folder}/"):  # no link on the way
-        return True
+        return place[len(f"{folder}/") :]
     try:
         handle = os.open(folder, os.O_RDONLY | open_flags("O_PATH", "O_CLOEXEC"))
     except OSError:  # there is no `memory`
-        return False
+        return None
     try:
         above = opened_path(handle)
     finally:
         os.close(handle)
-    return above is None or place.startswith(f"{above.rstrip('/')}/")
+    if above is None:
+        return ""
+    above = f"{above.rstrip('/')}/"
+    return place[len(above) :] if place.startswith(above) else None
 
 
 def locate(root: Path, path: str, exclude: Sequence[str] = ()) -> Path:
@@ -337,7 +360,7 @@ def suppression_problems(root: Path) -> list[Problem]:
 def _read_files(root: Path) -> Iterator[tuple[str, dict[str, Any] | ValueError]]:
     for name in SUPPRESSION_FILES:
         try:
-            data = read_regular_file(root / name)
+            data = _read_inside(root / name, name, SIZE_LIMIT, is_page=False)
             yield name, decode_json(decode(data)[0], dict[str, Any])
         except (FileNotFoundError, NotADirectoryError):
             continue

@@ -20,6 +20,7 @@ import msgspec
 
 from kbx_tui import state_file
 from kbx_tui.config import Measures
+from kbx_tui.editing.state_files import state_folder
 from kbx_tui.errors import WriteFault
 from kbx_tui.removal import remove_temporary
 from kbx_tui.safe_text import safe_line
@@ -235,6 +236,8 @@ def _write(file: Path, state: msgspec.Struct) -> None:
     data = msgspec.json.format(msgspec.json.encode(state), indent=2)
     temporary = ""
     try:
+        if file.name == BASE_FILE:
+            state_folder(file.parent.parent)
         file.parent.mkdir(parents=True, exist_ok=True)
         try:  # what cannot be read now, but may be the next time, ends this with an OSError
             _load(file, type(state))

@@ -82,6 +82,9 @@ def test_killed_build_resumes_to_the_index_of_a_single_process(
             addresses.update(listening_addresses())
 
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for module in ("kbx_tui", "msgspec", "numpy"):  # a clone, of which no worker may run a file
+        (fresh_demo / f"{module}.py").write_text("raise SystemExit\n")
+    monkeypatch.chdir(fresh_demo)
     with KnowledgeBase(fresh_demo) as kb:
         report = kb.index(look, engine=RayEngine(workers=WORKERS))
     assert report.finished

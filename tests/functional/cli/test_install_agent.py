@@ -231,10 +231,15 @@ def test_arguments_that_make_no_sense_are_refused(install: Installer) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
-def test_a_base_that_settings_cannot_name_is_refused(install: Installer) -> None:
-    install.notes = Path(os.fsdecode(bytes(install.notes) + b"\xff"))
+@pytest.mark.parametrize(
+    ("end", "said"), [(b"\xff", "is not valid UTF-8"), (b"${X:-Mail}", "agents read a variable")]
+)
+def test_a_base_that_settings_cannot_name_is_refused(
+    install: Installer, end: bytes, said: str
+) -> None:
+    install.notes = Path(os.fsdecode(bytes(install.notes) + end))
     install.notes.mkdir()
-    assert "is not valid UTF-8" in install("cursor", "--write").err
+    assert said in install("cursor", "--write").err
     assert not install.file("cursor").exists()
 
 

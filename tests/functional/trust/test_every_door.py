@@ -212,3 +212,12 @@ async def test_a_link_out_of_a_clone_closes_it(door: Door, tmp_path: Path, place
     assert f"{NOT_TRUSTED} {place} to" in " ".join(shown.translate(str.maketrans("│", " ")).split())
     assert sorted(base.rglob("*")) == clone
     assert {path: path.lstat().st_mtime_ns for path in mine.rglob("*")} == before
+
+
+async def test_a_link_to_a_hidden_file_is_left_out(door: Door, tmp_path: Path) -> None:
+    base = tmp_path / "clone"
+    asks = "[writes]\nauto_commit = true\n"  # so that the app asks
+    files = {"memory/a.md": ROLLBACKS, ".git/config": f"{ROLLBACKS}{SECRET}", "kbx.toml": asks}
+    write_vault(base, files)
+    (base / "memory/b.md").symlink_to(base / ".git/config")
+    assert SECRET not in await door(base)

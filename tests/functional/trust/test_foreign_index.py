@@ -6,6 +6,7 @@ import shutil
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.errors import NotFound, NotTrusted, ReadOnly
+from kbx_tui.errors import NotFound, NotTrusted, ReadOnly, WriteFault
 from kbx_tui.index.array_file import verified_files
 from kbx_tui.index.ownership import IDS, allow, claim, index_id, is_own
 from kbx_tui.index.store import Store
@@ -22,6 +23,7 @@ from kbx_tui.index.stored_records import BODIES, BODY_COLUMNS, write_bodies
 from kbx_tui.index.vectors.stored_vectors import vectors_file
 from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER
 from kbx_tui.tools.engine_worker import EngineWorker
+from kbx_tui.tui.app_state import note_entities_asked
 from kbx_tui.tui.bases import Bases
 from tests.command_line import CommandLine
 from tests.damage import time_limit
@@ -440,6 +442,42 @@ def test_a_memory_folder_that_becomes_a_link_closes_an_open_base(
         (tmp_path / "kept").rename(base / "memory")
         assert kb.search("soup", fast=True).results
     worker.close()
+
+
+@pytest.mark.parametrize(
+    ("folder", "uri"),
+    [(".kbx", ""), (".kbx/journal", ""), (".kbx/index", ""), ("idx", "idx"), ("a", "a/b/idx")],
+)
+def test_nothing_is_written_through_a_folder_that_becomes_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, uri: str
+) -> None:
+    monkeypatch.setattr("kbx_tui.api.session.REFRESH_SECONDS", 0.0)
+    outside, base = tmp_path / "outside", tmp_path / "clone"
+    outside.mkdir()
+    settings = f'[index]\nuri = "{uri}"\n'
+    write_vault(base, {"memory/people/ann-lee.md": "# Ann Lee\n", "kbx.toml": settings})
+    said = "has become a link"
+    with KnowledgeBase(base) as kb:
+        kb.memory_add("Likes tea", entity="person:ann-lee")
+        found = kb.search("tea", fast=True).results
+        (base / folder).rename(tmp_path / "kept")
+        (base / folder).symlink_to(outside)
+        with pytest.raises(NotTrusted, match=said):
+            kb.index()
+        with pytest.raises((NotTrusted, WriteFault), match=said):
+            kb.memory_add("Drives a red car", entity="person:ann-lee")
+        with pytest.raises(WriteFault, match=said):
+            kb.undo()
+        with pytest.raises(WriteFault, match=said):
+            kb.judgments.add("tea", "memory/people/ann-lee.md", 1)
+        with suppress(NotTrusted):
+            kb.search("tea", fast=True)
+        kb.documents.opened("memory/people/ann-lee.md")
+        note_entities_asked(base)
+        assert list(outside.iterdir()) == []
+        (base / folder).unlink()
+        (tmp_path / "kept").rename(base / folder)
+        assert kb.search("tea", fast=True).results == found
 
 
 # Mapped files with the right digest and other content than their layout says.

@@ -10,6 +10,7 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.cli.output import table_text
 from kbx_tui.drafting.drafts import drafts_from_text
 from kbx_tui.editing.file_edits import FileEdit, write_files
+from kbx_tui.editing.page_edits import NameCorrection
 from kbx_tui.editing.page_merge import merge_pages, with_links_to
 from kbx_tui.errors import WriteFault
 from kbx_tui.evaluation.exchange import read_topics
@@ -24,7 +25,7 @@ from kbx_tui.knowledge.entity_names import NameUseCounter, strip_subject
 from kbx_tui.knowledge.fact_line import notes_in
 from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
-from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Attendee, Document, Entity
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.search.document_links import MentionSearch
@@ -166,6 +167,7 @@ SPACES = " " * 150_000
         lambda: import_head(f"VIEW RECORDING{'!' * 40_000}a"),
         lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
         lambda: read_topics(b"<top>" * 200_000),
+        lambda: NameCorrection("Bo Li", "Bo Lee", Conventions()).apply("n.md", b"Bo\nLi " * 80_000),
         lambda: table_text([{"title": f"-{'1' * 60_000}x"}], "csv"),
         lambda: merge_fields(4_000),
         lambda: change_links(20_000),
@@ -179,7 +181,7 @@ SPACES = " " * 150_000
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
-         "parts", "spaces", "marks", "drafts", "topics", "csv",
+         "parts", "spaces", "marks", "drafts", "topics", "correction", "csv",
          "fields merged", "links changed", "names listed", "aliases", "commas", "blanks",
          "mentions", "emphasis", "notes"],
 )  # fmt: skip

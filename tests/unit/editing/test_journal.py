@@ -238,6 +238,36 @@ def test_pending_record_of_a_path_outside_the_base_is_set_aside(tmp_path: Path) 
     assert pages(root) == after
 
 
+@pytest.mark.parametrize("number", ["9" * 250, "9" * 18, "\u0669" * 9])
+def test_a_record_whose_number_no_write_has_is_none(tmp_path: Path, number: str) -> None:
+    lay_out(tmp_path, {PAGE: BEFORE, f"{FOLDER.as_posix()}/{number}.json": b"{}"})
+    entry = write_files(tmp_path, [FileEdit(PAGE, BEFORE, AFTER)], "a").entry
+    assert entry is not None
+    assert (entry.number, undo(tmp_path).number) == (1, 1)
+    assert (tmp_path / PAGE).read_bytes() == BEFORE
+
+
+def test_after_the_last_number_nothing_is_written(tmp_path: Path) -> None:
+    lay_out(tmp_path, {PAGE: BEFORE, f"{FOLDER.as_posix()}/{'9' * 17}.json": b"{}"})
+    with pytest.raises(WriteFault, match="move it away"):
+        write_files(tmp_path, [FileEdit(PAGE, BEFORE, AFTER)], "a")
+    assert (tmp_path / PAGE).read_bytes() == BEFORE
+
+
+@pytest.mark.parametrize("number", [10**250, 10**17, 0, -5])
+def test_a_pending_record_whose_number_no_write_has_is_set_aside(
+    tmp_path: Path, number: int
+) -> None:
+    lay_out(tmp_path, {PAGE: BEFORE})
+    begin(tmp_path, JournalEntry(1, "", "a", (smallest_change(PAGE, BEFORE, AFTER),)))
+    stored = json.loads(without_digest((tmp_path / PENDING).read_bytes()))
+    (tmp_path / PENDING).write_text(json.dumps(stored | {"number": number}))
+    said: list[str] = []
+    assert finish_interrupted(tmp_path, said.append) == ()
+    assert "not finished" in said[0]
+    assert (tmp_path / PAGE).read_bytes() == BEFORE
+
+
 ELSEWHERE = [
     "memory/../.git/hooks/new.md",
     ".claude/commands/new.md",

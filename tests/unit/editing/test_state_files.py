@@ -39,6 +39,24 @@ def test_what_is_not_a_regular_file_is_set_aside(tmp_path: Path) -> None:
     assert kept.is_symlink()
 
 
+def test_lines_are_not_added_to_a_page_of_which_the_file_is_another_name(tmp_path: Path) -> None:
+    page, file = tmp_path / "page.md", tmp_path / "lines.jsonl"
+    page.write_bytes(b"# Page\n")
+    file.hardlink_to(page)
+    append_lines(file, [b"one"])
+    assert (page.read_bytes(), file.read_bytes()) == (b"# Page\n", b"# Page\none\n")
+
+
+@pytest.mark.parametrize("name", ["drafts.jsonl", "journal/000001.json"])
+def test_a_file_without_end_is_named_and_not_read(tmp_path: Path, name: str) -> None:
+    file = tmp_path / ".kbx" / name
+    file.parent.mkdir(parents=True)
+    with file.open("wb") as stream:
+        stream.truncate(1 << 40)
+    ((path, reason),) = unreadable_state_files(tmp_path)
+    assert (path, "larger than" in reason) == (f".kbx/{name}", True)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
 def test_a_write_for_which_there_is_no_space_changes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "lines.jsonl"

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.knowledge.vault import describe_system_folder, find_root, list_files, read_page, walk
+from kbx_tui.knowledge.vault import (
+    describe_system_folder,
+    find_root,
+    list_files,
+    load_suppressions,
+    read_page,
+    suppression_problems,
+    walk,
+)
 from kbx_tui.system import opened_path
 from tests.unit.knowledge.building import write
 
@@ -138,6 +146,50 @@ def test_a_page_that_became_a_link_out_after_the_walk_is_not_read(
     (root / swapped).symlink_to(outside / swapped)
     with pytest.raises(OSError, match="outside the knowledge base"):
         read_page(files["memory/notes/a.md"], "memory/notes/a.md")
+
+
+HIDDEN = {".git/config": "token", ".git/x.md": "", ".env": "", "memory/.kbx/drafts.jsonl": ""}
+
+
+@pytest.mark.parametrize("target", [*HIDDEN, ".git"])
+def test_a_link_to_a_hidden_file_is_left_out(tmp_path: Path, target: str) -> None:
+    write(tmp_path, {"memory/a.md": "", **HIDDEN})
+    (tmp_path / "memory/b.md").symlink_to(tmp_path / target)
+    assert paths(tmp_path) == ["memory/a.md"]
+    assert problems(tmp_path) == {"memory/b.md": "link leads to a hidden file or folder"}
+
+
+@pytest.mark.skipif(opened_path(1) is None, reason="the system does not say where an open file is")
+@pytest.mark.parametrize("target", [each for each in HIDDEN if not each.endswith(".md")])
+def test_a_page_that_became_a_link_to_a_hidden_file_is_not_read(
+    tmp_path: Path, target: str
+) -> None:
+    write(tmp_path, {"memory/a.md": "", **HIDDEN})
+    (tmp_path / "memory/a.md").unlink()
+    (tmp_path / "memory/a.md").symlink_to(tmp_path / target)
+    with pytest.raises(OSError, match="hidden"):
+        read_page(tmp_path / "memory/a.md", "memory/a.md")
+
+
+def test_pages_in_a_hidden_folder_of_notes_are_read(tmp_path: Path) -> None:
+    write(tmp_path, {".notes/a.md": "# A\n", ".notes/.b.md": ""})
+    (tmp_path / "memory").symlink_to(tmp_path / ".notes")
+    (tmp_path / ".notes/c.md").symlink_to(tmp_path / ".notes/a.md")
+    (tmp_path / ".notes/d.md").symlink_to(tmp_path / ".notes/.b.md")
+    assert paths(tmp_path) == ["memory/a.md", "memory/c.md"]
+    for path in paths(tmp_path):
+        assert read_page(tmp_path / path, path) == b"# A\n"
+
+
+@pytest.mark.skipif(opened_path(1) is None, reason="the system does not say where an open file is")
+def test_suppressions_are_not_read_outside_the_base(tmp_path: Path) -> None:
+    write(
+        tmp_path, {"out/entity-suppressions.json": '{"memory/a.md": ["Ann"]}', "kb/memory/a.md": ""}
+    )
+    (tmp_path / "kb/memory/.kbx").symlink_to(tmp_path / "out")
+    assert load_suppressions(tmp_path / "kb") == {}
+    (problem,) = suppression_problems(tmp_path / "kb")
+    assert "outside the knowledge base" in problem.reason
 
 
 def test_memory_folder_may_be_a_link(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -170,15 +170,18 @@ def _with_fields(
                 continue
         left_out.append(f"{key} {shown or 'a table'!r} of {other.path} is left out")
     data = apply_field_edits(kept.path, data, SetFields(tuple(joined.items())))
-    written = decode_lossless(data).text
-    lines = decode_lossless(gone).text.splitlines()[: other.body_line - 1]
-    comments = (found[0] for line in lines if (found := _COMMENT.search(line)))
+    written = set(_comments(decode_lossless(data).text.splitlines()))
+    comments = _comments(decode_lossless(gone).text.splitlines()[: other.body_line - 1])
     said = (
         f"the comment {each!r} of {other.path} is left out"
         for each in comments
         if each not in written
     )
     return data, [*left_out, *said]
+
+
+def _comments(lines: Iterable[str]) -> Iterator[str]:
+    return (found[0] for line in lines if (found := _COMMENT.search(line)))
 
 
 def _texts(value: Any) -> list[str]:

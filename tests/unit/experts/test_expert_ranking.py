@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.experts.expert_ranking import Claim, Receipt, decay, newest_day, rank_experts
-from kbx_tui.knowledge.records import Entity, Fact
+from kbx_tui.experts.expert_ranking import Receipt, decay, newest_day, rank_experts
+from kbx_tui.knowledge.records import Entity
 
 NAMES = ["a", "b", "c", "d"]
 ENTITIES = {f"person:{name}": Entity(f"person:{name}", name, "person", "") for name in NAMES}
@@ -52,19 +52,6 @@ def test_ranking_is_sorted_and_independent_of_the_limit(
 
 
 NOW = date(2026, 3, 31)
-FACT = Fact(
-    fact_id=1,
-    entity_id="person:ada",
-    kind="fact",
-    text="Fired the kiln",
-    date="2026-03-01",
-    path="memory/people/ada.md",
-    line=3,
-    status="active",
-    done=False,
-    sources=("a", "b", "a"),
-    confidence=0.5,
-)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from kbx_tui.similarity.pair_score import (
     SimilarityMatch,
     cut_notes,
     is_near,
-    with_agent,
+    with_subject,
 )
 from kbx_tui.similarity.similarity_engine import SimilarityEngine
 
@@ -168,7 +168,7 @@ def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[Draf
         [
             known.judged_pair
             if isinstance(known, SimilarityMatch)
-            else with_agent(known.pair, name)
+            else with_subject(known.pair, name)
             for known, name in asked.values()
         ]
     )

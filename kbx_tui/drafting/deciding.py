@@ -30,12 +30,12 @@ from dataclasses import replace
 from itertools import dropwhile
 
 from kbx_tui.drafting.drafts import BatchMatch, Choice, DraftCheck, DraftMatch, State, Verdict
-from kbx_tui.drafting.texts import merged_text, one_sentence
+from kbx_tui.drafting.texts import merged_text, one_sentence, transfer_markup
 from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity.compared_words import analyse_words, word_set
 from kbx_tui.similarity.conflict_guard import NEGATION, adds_values, covers_more
-from kbx_tui.similarity.judging import ADDS, CERTAIN, CHANGE
+from kbx_tui.similarity.judging import ADDS, CERTAIN, CHANGE, LIMITED, is_more_exact
 from kbx_tui.similarity.pair_score import FLOOR, is_near, require_threshold
 
 
@@ -150,7 +150,7 @@ def _is_surely_new(check: DraftCheck) -> bool:
     else. So it takes an entity of which nothing is known, or a text that adds to what may be many
     and is far from all else.
     """
-    if any(pattern.search(check.text) for pattern in (_HEDGED, CHANGE, _LIMITED)):
+    if any(pattern.search(check.text) for pattern in (_HEDGED, CHANGE, LIMITED)):
         return False
     is_addition = check.draft.kind == "open_item" or ADDS.match(check.text)
     return check.closest is None or (bool(is_addition) and check.closest < APART)
@@ -212,6 +212,13 @@ def _decide_alike(
     if covers_more(said, stored):
         reason = f"speaks of a longer time than {known.text!r}"
         return Verdict("near", Choice("create"), False, reason, match)
+    if is_more_exact(stored, said):
+        reason = f"says nothing more exactly than {known.text!r}"
+        return Verdict("near", Choice("skip"), False, reason, match)
+    if is_more_exact(said, stored):
+        merged = transfer_markup(text, existing) or merged_text(text, existing)
+        reason = f"says more exactly what {known.text!r} says"
+        return Verdict("near", Choice("merge", ids, merged), False, reason, match)
     says_more = by_model and (known.relation == "refines" or adds_values(said, stored))
     is_same &= not says_more
     if is_same and _count_words(said) <= _count_words(stored):
@@ -237,10 +244,6 @@ def _decide_alike(
     return Verdict("near", Choice("create"), False, reason, match)
 
 
-_LIMITED = re.compile(
-    NEGATION.pattern + r"|\b(?:until|till|unless|except|but|only|former(?:ly)?)\b"
-)
-"""Words of a text that takes back a part of what it says."""
 _BREAK = re.compile(r"[,;:(–—]|[.!] ")
 
 
@@ -255,7 +258,7 @@ def _goes_on_from(check: DraftCheck, match: DraftMatch) -> bool:
     if not _is_placed(check) or match.known.relation != "refines" or len(breaks) <= before:
         return False
     repeated, added = text[: breaks[before]], text[breaks[before] :]
-    is_doubtful = _HEDGED.search(text) or CHANGE.search(text) or _LIMITED.search(added)
+    is_doubtful = _HEDGED.search(text) or CHANGE.search(text) or LIMITED.search(added)
     return _statement(repeated) == _statement(known) and not is_doubtful
 
 
@@ -361,6 +364,13 @@ def _counting(matches: Sequence[DraftMatch], threshold: float | None) -> list[Dr
     return [
         match
         for match in matches
-        if (is_near(match.known.pair) or match.known.field)
+        if (is_near(match.known.pair) or match.known.field or _is_judged(match))
         and match.known.pair.is_known(match.known.threshold if threshold is None else threshold)
     ]
+
+
+def _is_judged(match: DraftMatch) -> bool:
+    """Return whether the pair model is certain that the texts are related, with or without words or
+    vectors in common."""
+    judged = match.known.pair.judged
+    return judged is not None and judged.relation != "different" and judged.certainty >= CERTAIN

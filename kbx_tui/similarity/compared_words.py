@@ -63,6 +63,8 @@ RANKS = word_set("senior junior lead principal staff deputy vice interim acting 
 
 _LONE_CAPITAL = re.compile(r"(?<=\S )[A-Z]\b(?!['’.])")
 """Matches a single capital letter that is a name, as in Team A, not an article."""
+_MAY = re.compile(r"\bMay(?= \d)|(?<=\S )May\b")
+"""The month, not the verb."""
 _SENTENCE_END = re.compile(r"[.!?…。]['\")\]]*$")
 
 
@@ -84,7 +86,9 @@ def analyse_words(text: str) -> AnalysedText:
     text = text.strip()
     words = tuple(tokens(text))
     stems = {word: stem(word) for word in _in_one_form(words)}
-    content = frozenset(root for word, root in stems.items() if word not in FUNCTION_WORDS)
+    is_month = "may" in stems and _MAY.search(text)
+    passing = FUNCTION_WORDS - {"may"} if is_month else FUNCTION_WORDS
+    content = frozenset(root for word, root in stems.items() if word not in passing)
     return AnalysedText(
         text=text,
         normal=normal_form(text),
@@ -244,8 +248,12 @@ _ORDER = frozenset(map(stem, _CONVERSE))
 _WHOLE_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _BE = word_set("is are was were be been being gets got")
 _VERB_ENDS = ("s", "ed", "ing")
-_MUTUAL = word_set("meet marri equal resembl")
-_PLACES = word_set(
+MUTUAL = word_set(
+    """with meet met marri marriag engag relat resembl equal ident similar near next close besid
+    opposit adjac connect link cousin sibl twin friend colleagu partner neighbour neighbor spous"""
+)
+"""Stems of words for what holds both ways round: `Ann is married to Bo`, `Bo is married to Ann`."""
+PLACES = word_set(
     "of in on at to for by from as into via about through during since until near with versus"
 )
 _Arguments = dict[str, tuple[str, str]]
@@ -279,6 +287,17 @@ def exchanged_words(left: str, right: str, *, by_sense: bool = True) -> tuple[st
     return None
 
 
+def prefer_the_same(left: str, right: str) -> bool:
+    """Return whether both texts prefer something that they share to something else they share."""
+    shared = analyse_words(left).content & analyse_words(right).content
+    if len(shared) < 2:
+        return False
+    ours, theirs = (_relations(text, shared, False).get("over") for text in (left, right))
+    if ours is None or theirs is None:
+        return False
+    return all(one.keys() & other.keys() for one, other in zip(ours, theirs, strict=True))
+
+
 def _relations(
     text: str, shared: Set[str], by_sense: bool
 ) -> dict[str, tuple[_Arguments, _Arguments]]:
@@ -296,7 +315,7 @@ def _relations(
                 key = f"{words[row - 1][1]} than"
             elif word == "to" and _DIRECTED.search(clause):
                 key = word
-            elif not key and word.endswith(_VERB_ENDS) and stem(word) in shared - _MUTUAL:
+            elif not key and word.endswith(_VERB_ENDS) and stem(word) in shared - MUTUAL:
                 key, reach = stem(word), NEAR
             if key:
                 before = _arguments(words[max(0, row - reach) : row], shared)
@@ -322,9 +341,9 @@ def _agent_first(words: list[str]) -> list[str]:
 def _arguments(words: Iterable[tuple[str, str]], shared: Set[str], place: str = "") -> _Arguments:
     found: _Arguments = {}
     for written, word in words:
-        place = word if word in _PLACES else place
+        place = word if word in PLACES else place
         if word not in FUNCTION_WORDS:
             root = stem(SYNONYMS.get(word, word))
             if root in shared:
-                found[root] = written, place if place in _PLACES else ""
+                found[root] = written, place if place in PLACES else ""
     return found

@@ -57,6 +57,7 @@ _EXCEPT = re.compile(f"(?i){_EXCEPTIONS}")
 _ONLY = re.compile(r"(?i)\b(?:only|solely|exclusively|nur|ausschließlich)\b")
 _DENIAL = re.compile(
     NEGATION.pattern + r"|\b(?:unable to|(?:fail|refuse)(?:s|d|ed)? to|no longer able to"
+    r"|lack(?:s|ed|ing)?(?: of)?|absence of|free (?:of|from)"
     r"|(?:stop(?:s|ped)?|quits?|ceased?|(?:gave|gives?|given) up)(?= \w+ing\b)"
     rf"|(?:kein(?:e[mnrs]?)?|nicht|niemals|ohne|geen|niet)\b)|{_EXCEPTIONS}"
 )
@@ -66,7 +67,13 @@ _BOUND = re.compile(
     r"(?i)\b(?:(?P<end>until|till|through|bis)|from|since|starting|as of|ab|seit)(?: on| the)*\s+\Z"
 )
 """What is before a time that ends or begins something."""
-_RETURN = re.compile(r"(?i)\b(?:back|again|re(?:turn|open|sum|start)\w*)\b")
+RETURN = re.compile(r"(?i)\b(?:back|again|re(?:turn|open|sum|start)\w*)\b")
+_EVENT = re.compile(
+    r"(?i)\b(?:born|join|start|beg[aiu]n|end(?:s|ed)\b|founded|launch|went live|releas|ship|publish"
+    r"|announc|deliver|hired|appoint|promot|retir|graduat|resign|left|mov(?:es|ed)\b|arriv|marri"
+    r"|met\b|died|signed|bought|sold|won|due|deadline|birthday|kick-?off)"
+)
+"""A word for what happens once, and lasts no time."""
 _STATE = re.compile(r"(?i)\b(on|in|off) (hold|progress|track|time|call|office|person)\b")
 _SWITCHED = re.compile(r"(?i)(?<!day )(?<!days )\b(?:on|off)\b(?! \w)")
 """A state at the end of a clause, unlike in `on Mondays` and `her day off`."""
@@ -168,7 +175,7 @@ def adds_values(left: str, right: str) -> bool:
     ours, theirs = claims_of(left[:MAX_READ]), claims_of(right[:MAX_READ])
     numbers = numbers_and_dates.unmatched_quantities(ours.quantities, theirs.quantities)
     names = unmatched_names(ours.names, theirs.names, left, right)
-    parts = [{time.part for time in side.times} for side in (ours, theirs)]
+    parts = [{time.part for time in side.times} - {"season"} for side in (ours, theirs)]
     return any(added and not missing for added, missing in (numbers, names)) or parts[0] > parts[1]
 
 
@@ -182,7 +189,12 @@ def is_part_of(one: Claims, other: Claims) -> bool:
 
 
 def covers_more(left: str, right: str) -> bool:
-    """Return whether the period of the left text is longer and includes that of the right one."""
+    """Return whether the period of the left text is longer and includes that of the right one.
+
+    A longer time of an event is no more: `Joined in 2023` says less than `Joined in May 2023`.
+    """
+    if _EVENT.search(left) and _EVENT.search(right):
+        return False
     one, other = claims_of(left), claims_of(right)
     return is_part_of(other, one) and not is_part_of(one, other)
 
@@ -191,7 +203,7 @@ def ends_before_return(left: str, right: str) -> bool:
     """Return whether one text ends on a day and the other tells of a return on the next."""
     sides = claims_of(left), claims_of(right)
     return any(
-        _RETURN.search(begins.text)
+        RETURN.search(begins.text)
         and ends.period
         and begins.period
         and True in ends.bounds
@@ -203,6 +215,8 @@ def ends_before_return(left: str, right: str) -> bool:
 
 def _dates(left: Claims, right: Claims) -> list[Conflict]:
     ours, theirs = numbers_and_dates.differing_times(left.times, left.times and right.times)
+    if not ours and left.times and right.times and _are_apart(left, right):
+        ours, theirs = list(left.times), list(right.times)
     if ours and theirs:
         is_within = is_part_of(left, right) or is_part_of(right, left)
         if is_within or ends_before_return(left.text, right.text):
@@ -213,13 +227,22 @@ def _dates(left: Claims, right: Claims) -> list[Conflict]:
     return []
 
 
+def _are_apart(left: Claims, right: Claims) -> bool:
+    """Return whether months, quarters or parts of them exclude each other; seasons are of a half of
+    the earth."""
+    is_seasonal = any(time.part == "season" for time in (*left.times, *right.times))
+    if is_seasonal or not (left.period and right.period):
+        return False
+    return numbers_and_dates.are_apart(left.period, right.period)
+
+
 def _numbers(left: Claims, right: Claims) -> list[Conflict]:
     numbers = left.quantities, left.quantities and right.quantities
     ours, theirs = numbers_and_dates.unmatched_quantities(*numbers)
     if not (ours and theirs) or _is_one_long_number(left.text, right.text):
         return []
-    same_figures = {number.figure for number in ours} & {number.figure for number in theirs}
-    return [Conflict("unit" if same_figures else "number", _listed(ours), _listed(theirs))]
+    figures, others = ({(each.figure, each.bound) for each in side} for side in (ours, theirs))
+    return [Conflict("unit" if figures & others else "number", _listed(ours), _listed(theirs))]
 
 
 def _is_one_long_number(left: str, right: str) -> bool:

@@ -23,7 +23,7 @@ from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.similarity.conflict_guard import Conflict
 from kbx_tui.similarity.fact_vectors import FactVectors
 from kbx_tui.similarity.judging import SAME_TOPIC
-from kbx_tui.similarity.pair_score import DuplicateFact, PairSimilarity, Scale, with_agent
+from kbx_tui.similarity.pair_score import DuplicateFact, PairSimilarity, Scale, with_subject
 
 BLOCK = 2048
 STRETCH = 64
@@ -128,7 +128,7 @@ def find_clusters(
     found.sort(key=lambda each: -each[2].score)
     judged = judge(
         [
-            with_agent(pair, fact_vectors.entity_name(facts[left]))
+            with_subject(pair, fact_vectors.entity_name(facts[left]))
             if facts[left].entity_id == facts[right].entity_id
             else pair
             for left, right, pair in found[:MAX_JUDGED]

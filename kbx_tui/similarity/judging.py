@@ -21,25 +21,33 @@ from numpy.typing import NDArray
 
 from kbx_tui.embedding.cross_encoder import LABELS, JudgedRelation
 from kbx_tui.knowledge.folding import fold, tokens
+from kbx_tui.knowledge.languages import stem
 from kbx_tui.similarity.compared_words import (
     FUNCTION_WORDS,
+    MUTUAL,
+    PLACES,
     SYNONYMS,
     Signals,
     analyse_words,
     are_derived,
     exchanged_words,
+    prefer_the_same,
     word_set,
 )
 from kbx_tui.similarity.conflict_guard import (
     KEY,
+    NEGATION,
+    RETURN,
     Claims,
     Conflict,
     ConflictKind,
     claims_of,
+    covers_more,
     ends_before_return,
     find_conflicts,
     is_part_of,
 )
+from kbx_tui.similarity.numbers_and_dates import is_same_quantity
 
 Probabilities = NDArray[np.float32]
 """Shape (4,), in the order of `LABELS`."""
@@ -105,6 +113,10 @@ CHANGE = re.compile(
 """Words of a text that says what is otherwise than before."""
 
 
+LIMITED = re.compile(NEGATION.pattern + r"|\b(?:until|till|unless|except|but|only|former(?:ly)?)\b")
+"""Words of a text that takes back a part of what it says."""
+
+
 ADDS = re.compile(
     r"(?i)^(?:(?:he|she|they|is|has|also) )*(speaks|plays|sings|collects|learn(?:s|ing)|knows"
     r"|allergic to|wrote|written|won|visited)\b"
@@ -142,6 +154,8 @@ _VALUES: frozenset[ConflictKind] = frozenset({"number", "unit", "date", "order",
 """Kinds of conflicts with which texts hardly ever say the same."""
 _SOLE = re.compile(r"(?i)\b(?:single|sole|only|exclusive(?:ly)?|alone)\b")
 """Words that leave no room for another."""
+_IS = re.compile(r"(?i)\b(?:are|ha(?:s|ve) been)\b")
+"""`The API has been deprecated`, `The API is deprecated`."""
 _LEGAL_FORMS = word_set("inc ltd llc llp lp l.p gmbh corp corporation plc")
 _AT_TIME = word_set("at on in")
 """Words that may be left out before a time; `by`, `from`, `to` and `until` change the meaning."""
@@ -185,8 +199,10 @@ def judge(
     pair = _Pair(left, right, use_of)
     if pair.has_equal_values:
         return Judgement("same", 0.99, "the same in another spelling or format")
-    if pair.is_more_exact:
-        is_same = _time_values(claims_of(left)) == _time_values(claims_of(right))
+    is_less_exact = is_more_exact(right, left) and not covers_more(left, right)
+    if is_less_exact or is_more_exact(left, right):
+        ours, theirs = claims_of(left), claims_of(right)
+        is_same = _time_values(ours) == _time_values(theirs) and _amounts(ours) == _amounts(theirs)
         return pair.judgement("same" if is_same else "refines", 0.99)
     sums = _weighed(pair, probabilities, signals) @ WEIGHTS
     likely = np.exp(sums - sums.max())
@@ -196,9 +212,9 @@ def judge(
         likely[3] *= UNLIKELY
     elif ends_before_return(left, right):
         likely[[0, 2]] *= UNLIKELY
-    elif pair.says_converse:
+    elif pair.says_converse or pair.only_adds or pair.agree:
         likely[2] *= UNLIKELY
-    if pair.kinds & _VALUES:
+    if pair.kinds & _VALUES or pair.returns:
         likely[:2] *= UNLIKELY
     elif pair.adds:
         likely[0] *= UNLIKELY
@@ -345,6 +361,28 @@ class _Pair:
         return exchanged_words(self.left, self.right, by_sense=False) is not None
 
     @property
+    def agree(self) -> bool:
+        """Whether both prefer one thing to another, `tea to milk`, `tea over milk`, or deny the
+        same, `no meetings`, `free of meetings`."""
+        return not self.conflicts and (
+            _deny_the_same(self.left, self.right) or prefer_the_same(self.left, self.right)
+        )
+
+    @property
+    def returns(self) -> bool:
+        """Whether only the newer text tells of a return to what was before."""
+        ours, theirs = map(RETURN.search, (self.left, self.right))
+        return bool(ours) and not theirs
+
+    @property
+    def only_adds(self) -> bool:
+        """Whether one text is a place or state after a word that leaves it: `Away on leave`."""
+        short, long = sorted(self.words, key=len)
+        if long[1:] != short or short[0] not in PLACES or self.conflicts:
+            return False
+        return not (LIMITED.search(long[0]) or CHANGE.search(long[0]))
+
+    @property
     def has_other_key(self) -> bool:
         return self.keys is not None and self.keys[0] != self.keys[1]
 
@@ -353,22 +391,6 @@ class _Pair:
         """Whether the texts only differ in the format of values, in abbreviations and in words that
         are derived from each other."""
         return _have_equal_values(self.left, self.right)
-
-    @property
-    def is_more_exact(self) -> bool:
-        """Whether the texts only differ in that the newer is more exact: `in May`, `on 3 May`.
-
-        Figures of a month and of its year are not the same.
-        """
-        left, right = claims_of(self.left), claims_of(self.right)
-        ours, theirs = left.period, right.period
-        if not (ours and theirs and is_part_of(left, right)) or (
-            left.quantities and right.quantities
-        ):
-            return False
-        date = self.right[theirs.start : theirs.end]
-        dated = self.left[: ours.start] + date + self.left[ours.end :]
-        return _have_equal_values(dated, self.right)
 
     @cached_property
     def runs(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -435,9 +457,28 @@ class _Pair:
         return "both can be true"
 
 
-def _have_equal_values(left: str, right: str) -> bool:
+def is_more_exact(left: str, right: str) -> bool:
+    """Return whether texts only differ in that the left one has a date or numbers as exact or more.
+
+    `On 3 May`, `in May`; `48`, `about 50`. Figures of a month and of its year are not the same.
+    """
     ours, theirs = claims_of(left), claims_of(right)
-    if _time_values(ours) != _time_values(theirs) or _amounts(ours) != _amounts(theirs):
+    if ours.quantities and theirs.quantities:
+        return _have_equal_values(left, right, nearly=True)
+    if not (ours.period and theirs.period and is_part_of(ours, theirs)):
+        return False
+    date = right[theirs.period.start : theirs.period.end]
+    dated = left[: ours.period.start] + date + left[ours.period.end :]
+    return _have_equal_values(dated, right)
+
+
+def _have_equal_values(left: str, right: str, *, nearly: bool = False) -> bool:
+    """Return whether texts only differ in format, or `nearly`: in the bounds that only numbers of
+    the right one have."""
+    ours, theirs = claims_of(left), claims_of(right)
+    if _time_values(ours) != _time_values(theirs):
+        return False
+    if _amounts(ours) != _amounts(theirs) and not (nearly and _agree(ours, theirs)):
         return False
     words = _without_formats(ours), _without_formats(theirs)
     return _are_equal_words(*words) or are_derived(*words)
@@ -471,6 +512,18 @@ def _span(text: str, words: Sequence[re.Match[str]]) -> str:
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
+def _deny_the_same(left: str, right: str) -> bool:
+    """Return whether texts deny the same, and at most one says something else beside it."""
+    denied = claims_of(left).denied, claims_of(right).denied
+    if denied[0].keys().isdisjoint(denied[1]):
+        return False
+    ours, theirs = (
+        analyse_words(text).content - analyse_words(" ".join(words.values())).content
+        for text, words in zip((left, right), denied, strict=True)
+    )
+    return ours <= theirs or theirs <= ours
+
+
 def _time_values(claims: Claims) -> list[tuple[object, ...]]:
     """Return the values in the order of the text; `Fridays` are not one `Friday`, but several."""
     if claims.period:
@@ -482,8 +535,16 @@ def _time_values(claims: Claims) -> list[tuple[object, ...]]:
     ]
 
 
-def _amounts(claims: Claims) -> list[tuple[str, Decimal]]:
-    return [(quantity.measure, quantity.value) for quantity in claims.quantities]
+def _amounts(claims: Claims) -> list[tuple[str, Decimal, str]]:
+    return [(number.measure, number.value, number.bound) for number in claims.quantities]
+
+
+def _agree(left: Claims, right: Claims) -> bool:
+    numbers = left.quantities, right.quantities
+    return len(numbers[0]) == len(numbers[1]) and all(
+        other.bound and not one.bound and is_same_quantity(one, other)
+        for one, other in zip(*numbers, strict=True)
+    )
 
 
 def _without_formats(claims: Claims) -> list[str]:
@@ -491,7 +552,7 @@ def _without_formats(claims: Claims) -> list[str]:
 
     Without other punctuation and a word before a time that may be left out.
     """
-    tokens = _TOKEN.findall(_with_marks(claims))
+    tokens = _TOKEN.findall(_IS.sub("is", _with_marks(claims)))
     found: list[str] = []
     for row, (before, token) in enumerate(zip(["", *tokens], tokens, strict=False)):
         word, after, rest = fold(token), "".join(tokens[row + 1 : row + 2]), tokens[row + 1 :]
@@ -559,6 +620,7 @@ def is_exchanged(ours: list[str], theirs: list[str]) -> bool:
         and ours[size - other :] == theirs[:other]
         and ours[one : size - other] == theirs[other : size - one]
         and not _JOINING.issuperset(ours[one : size - other])
+        and MUTUAL.isdisjoint(map(stem, ours[one : size - other]))
         for one in range(1, size - 1)
         for other in range(1, size - one)
     )

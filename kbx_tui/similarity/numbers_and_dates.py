@@ -70,9 +70,10 @@ _LETTERS = re.compile("[a-z]+")
 
 CONVERTED, ROUGH = Decimal("0.01"), Decimal("0.1")
 """Shares by which equal quantities may differ: of two units, and where one is said to be rough."""
-_ROUGHLY = re.compile(
-    r"(?i)(?:\b(?:about|around|roughly|nearly|almost|circa|ca\.?|approx(?:imately|\.)?|some)|~)"
-    r"\s*[$€£]?$"
+_BOUND = re.compile(
+    r"(?i)(?:(?P<about>\b(?:about|around|roughly|nearly|almost|circa|ca\.?|approx(?:imately|\.)?|some)"
+    r"|~)|\b(?P<most>no more than|less than|fewer than|under|below|at most|up to|maximum of)"
+    r"|\b(?P<least>no less than|more than|over|above|at least|minimum of))\s*[$€£]?$"
 )
 
 
@@ -87,8 +88,8 @@ class Quantity:
     written: str
     start: int
     end: int
-    is_rough: bool = False
-    """Whether it is said to be: `about 300`."""
+    bound: str = ""
+    """`about`, `most` or `least` where it is said to be: `about 300`, `at most 300`."""
 
     @property
     def value(self) -> Decimal:
@@ -110,8 +111,11 @@ def find_quantities(
         quantity = _from_digits(match) if match["digits"] else _from_words(match)
         if quantity is not None:
             start = quantity.start
-            is_rough = _ROUGHLY.search(text, max(0, start - 20), start) is not None
-            numbers.append(replace(quantity, is_rough=True) if is_rough else quantity)
+            bound = _BOUND.search(text, max(0, start - 20), start)
+            kind = bound.lastgroup if bound else None
+            if bound and kind:
+                quantity = replace(quantity, bound=kind, start=bound.start())
+            numbers.append(quantity)
             offset = quantity.end
         elif match["word"]:
             offset = match.end("word")
@@ -134,9 +138,15 @@ def unmatched_quantities(
 def is_same_quantity(one: Quantity, other: Quantity) -> bool:
     if "ordinal" in (one.measure, other.measure) and one.measure != other.measure:
         return False
-    is_rough = one.is_rough or other.is_rough
-    if is_rough and one.measure == other.measure and _is_near(one.value, other.value, ROUGH):
-        return True
+    if one.bound != other.bound and one.measure == other.measure:
+        if "about" in (one.bound, other.bound) and _is_near(one.value, other.value, ROUGH):
+            return True
+        if {one.bound, other.bound} == {"least", "most"}:
+            return False
+        bound, exact = (one, other) if one.bound else (other, one)
+        if not exact.bound and bound.bound != "about":
+            at_least = bound.bound == "least"
+            return exact.value >= bound.value if at_least else exact.value <= bound.value
     if not (one.measure and other.measure):  # at least one has no unit
         return _equal(one.figure, other.figure, is_measure=bool(one.measure or other.measure))
     if one.measure != other.measure:
@@ -247,11 +257,21 @@ def is_same_frequency(one: Decimal, other: Decimal) -> bool:
     return _is_near(one, other, ROUGH)  # a month is not quite four weeks
 
 
-Part = Literal["year", "month", "day", "weekday", "quarter", "hour", "when"]
+Part = Literal[
+    "year", "season", "quarter", "month", "stage", "day", "weekday", "hour", "when"
+]  # fmt: skip
 
 _NAMES = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _DAY = r"\d{1,2})(?:st|nd|rd|th)?"
 _TO = r"\s*(?:-|–|to|until|till|through)\s*"
+
+_STAGE = re.compile(
+    r"(?i)\b(?:(early|mid|late)[\s-]+|(?:the )?(start|beginning|middle|end) of (?:the )?)\Z"
+)
+_THIRDS = {"early": 1, "start": 1, "beginning": 1, "mid": 2, "middle": 2, "late": 3, "end": 3}
+"""Thirds of a month, quarter or year."""
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+"""Their first months, in the north."""
 
 _ISO = re.compile(r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?(?![\d-])")
 _DAY_MONTH = re.compile(
@@ -265,15 +285,20 @@ _MONTH_DAY = re.compile(
 )
 _MONTH_YEAR = re.compile(rf"(?i)\b(?P<month>{_NAMES})\b\.?,?\s+(?P<year>\d{{4}})\b")
 _MONTH_ALONE = re.compile(
-    r"\b(?P<month>January|February|(?<!^)March|April|(?<=in )May|June|July|August|"
-    r"September|October|November|December)\b"
+    r"\b(?P<month>January|February|(?<!^)March|April|June|July|August|"
+    r"September|October|November|December|"
+    r"(?:(?<=in )|(?<=of )|(?<=late )|(?<=early )|(?<=mid[ -]))May)\b"
 )
 _WEEKDAY_ALONE = re.compile(rf"(?i)\b(?P<weekday>{'|'.join(WEEKDAY_NUMBERS)})s?\b")
 _QUARTER = re.compile(
     r"(?i)\b(?:q(?P<quarter>[1-4])|(?P<rank>first|second|third|fourth) quarter)\b"
     r"(?:(?: of)?[\s/-]*(?P<year>\d{4}))?"
 )
-_YEAR = re.compile(r"(?<![\w.,-])(?P<year>19\d\d|20\d\d)(?![\w-]|[.,]\d)")
+_SEASON = re.compile(
+    rf"(?i)\b(?:in (?:the )?(?P<season>{'|'.join(_SEASONS)})"
+    rf"|(?P<dated>{'|'.join(_SEASONS)})(?= (?:of )?\d{{4}}\b))\b(?: (?:of )?(?P<year>\d{{4}})\b)?"
+)
+_YEAR = re.compile(r"(?:(?<=mid-)|(?<![\w.,-]))(?P<year>19\d\d|20\d\d)(?![\w-]|[.,]\d)")
 _TIME = re.compile(
     r"(?i)(?<![\d.:])([01]?\d|2[0-3])(?::([0-5]\d))\s*(a\.?m\b|p\.?m\b)?"
     r"|(?<![\d.:])(1[0-2]|0?[1-9])\s*(a\.?m\b|p\.?m\b)"
@@ -283,6 +308,7 @@ _WHEN = re.compile(
     r"(?i)\b(?P<when>today|tomorrow|yesterday|tonight|"
     r"(?:last|this|next) (?:week|month|quarter|year|sprint))\b"
 )
+_PART_OF_GROUP = {"other": "day", "rank": "quarter", "dated": "season"}
 _PARTS_OF_WHEN = ("day", "tonight", "tomorrow", "last", "this", "next")
 
 
@@ -304,11 +330,14 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
             if any(time.start < match.end() and match.start() < time.end for time in earlier):
                 continue
             parts = {"hour": _minutes(match)} if pattern is _TIME else match.groupdict()
-            written = match[0].strip()
+            written, start = match[0].strip(), match.start()
+            if stage := _STAGE.search(text, max(0, start - 20), start):
+                parts |= {"stage": stage[1] or stage[2]}
+                written, start = stage[0] + written, stage.start()
             for part, value in parts.items():
                 if value is not None:
-                    named = cast(Part, {"other": "day", "rank": "quarter"}.get(part, part))
-                    expression = named, _comparable(value), written, *match.span()
+                    named = cast(Part, _PART_OF_GROUP.get(part, part))
+                    expression = named, _comparable(value), written, start, match.end()
                     found.append(TemporalExpression(*expression))
 
     has_year = _YEAR_HINT.search(text) is not None
@@ -319,6 +348,9 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
         for pattern in (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR, _MONTH_ALONE):
             earlier = list(found)
             add_all(pattern)
+    if any(map(lowered.__contains__, _SEASONS)):
+        add_all(_SEASON)
+        earlier = list(found)
     if "day" in lowered:
         add_all(_WEEKDAY_ALONE)
     if "q" in lowered:
@@ -332,15 +364,14 @@ def find_temporal_expressions(text: str) -> tuple[TemporalExpression, ...]:
     return tuple(found)
 
 
+_VALUE_OF_WORD = _ORDINALS | _THIRDS | _SEASONS | WEEKDAY_NUMBERS | MONTH_NUMBERS
+
+
 def _comparable(value: str | int) -> int | str:
     if isinstance(value, int):
         return value
     word = value.lower()
-    return (
-        int(word)
-        if word.isdigit()
-        else MONTH_NUMBERS.get(word) or WEEKDAY_NUMBERS.get(word) or _ORDINALS.get(word) or word
-    )
+    return int(word) if word.isdigit() else _VALUE_OF_WORD.get(word, word)
 
 
 def differing_times(
@@ -418,15 +449,25 @@ def find_period(text: str, times: Sequence[TemporalExpression]) -> Period | None
 
 
 def _edges(times: Sequence[TemporalExpression]) -> tuple[tuple[int, int, int], ...]:
-    values = {time.part: time.value for time in times}
-    days = [cast(int, time.value) for time in times if time.part == "day"] or [0]
+    values = {time.part: cast(int, time.value) for time in times}
+    days = [cast(int, time.value) for time in times if time.part == "day"]
+    year, third = values.get("year", 0), values.get("stage", 0)
+    if "season" in values:
+        first = values["season"]
+        is_winter = first == 12
+        return (year, first, 0), (year + (is_winter and year > 0), 2 if is_winter else first + 2, 0)
     first, last = 1, 12
     if "month" in values:
-        first = last = cast(int, values["month"])
+        first = last = values["month"]
     elif "quarter" in values:
-        first = 3 * cast(int, values["quarter"]) - 2
+        first = 3 * values["quarter"] - 2
         last = first + 2
-    year = cast(int, values.get("year", 0))
+    if third and first < last:
+        months = (last - first + 1) // 3
+        first, last = first + months * (third - 1), first + months * third - 1
+    elif third and not days:
+        days = [10 * third - 9, 10 * third if third < 3 else 31]
+    days = days or [0]
     return (year, first, days[0]), (year, last, days[-1])
 
 
@@ -439,6 +480,13 @@ def is_part_of(one: Period, other: Period) -> bool:
     begins, ends = other.days(one.year)
     is_whole_year = ends - begins >= timedelta(days=364)
     return begins <= first and last <= ends and (one.year > 0 or not is_whole_year)
+
+
+def are_apart(one: Period, other: Period) -> bool:
+    """Return whether periods within a year have no day in common."""
+    (first, last), (begins, ends) = one.days(other.year), other.days(one.year)
+    is_within_a_year = first.year == last.year == begins.year == ends.year
+    return is_within_a_year and (last < begins or ends < first)
 
 
 def is_next_to(one: Period, other: Period) -> bool:

@@ -142,12 +142,13 @@ _SUBJECT = re.compile(r"(?i)(?:he|she|it|they|the|an?|this|these|its|his|her|the
 """Begins a text that needs no subject."""
 
 
-def with_agent(pair: PairSimilarity, name: str) -> PairSimilarity:
-    """Return a pair with `name`, its subject, on both sides if one has it as agent of a passive.
+def with_subject(pair: PairSimilarity, name: str) -> PairSimilarity:
+    """Return a pair with `name`, its subject, on both sides if one text mentions it.
 
-    `The rota is owned by Alice` repeats `Owns the rota`, of her, but not of anybody else.
+    `The rota is owned by Alice` repeats `Owns the rota`, of her, and `Bo reports to Alice`
+    contradicts `Reports to Bo`.
     """
-    ours, theirs = map(_passive_with(name).search, (pair.left, pair.right))
+    ours, theirs = map(_mention(name).search, (pair.left, pair.right))
     found = ours or theirs
     if not name or found is None or (ours and theirs):
         return pair
@@ -160,10 +161,9 @@ def with_agent(pair: PairSimilarity, name: str) -> PairSimilarity:
 
 
 @lru_cache(maxsize=4096)
-def _passive_with(name: str) -> re.Pattern[str]:
+def _mention(name: str) -> re.Pattern[str]:
     full, first = re.escape(name), re.escape(name.partition(" ")[0])
-    agent = rf"({full}|{first}(?! [A-Z]))(?![\w'’-])"
-    return re.compile(rf"\b(?:is|are|was|were|be|been|being)\b[^.;:]*? by (?:the )?{agent}")
+    return re.compile(rf"(?<=\w )({full}|{first}(?! [A-Z]))(?![\w'’-])")
 
 
 def require_text(text: str) -> str:
@@ -340,7 +340,7 @@ class SimilarityMatch:
     def judged_pair(self) -> PairSimilarity:
         """The pair to judge: the value of a field says something only after its key."""
         if not self.field:
-            return with_agent(self.pair, self.entity_name)
+            return with_subject(self.pair, self.entity_name)
         return replace(self.pair, right=f"{self.field.replace('_', ' ')}: {self.text}")
 
     @property

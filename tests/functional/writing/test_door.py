@@ -52,10 +52,15 @@ def test_keys_are_learned_from_the_pages_of_the_base(tmp_path: Path) -> None:
     assert "several values, as on 2 pages" in checks[1].matches[-1].known.judgement.reason
 
 
-def test_a_passive_with_its_agent_says_what_the_active_does(tmp_path: Path) -> None:
+def test_a_text_that_mentions_the_subject_is_compared_with_what_is_said_of_it(
+    tmp_path: Path,
+) -> None:
     page = tmp_path / "people" / "lena-voss.md"
     page.parent.mkdir()
-    facts = "- Maintains the seed catalogue\n- Drew the irrigation map in March\n"
+    facts = (
+        "- Maintains the seed catalogue\n- Drew the irrigation map in March\n"
+        "- Reports to Omar Diaz\n- Married to Paul Frey\n"
+    )
     later = (
         "- The greenhouse keys are kept by Lena Voss\n## Open Items\n- [ ] draft the hive policy\n"
     )
@@ -66,6 +71,8 @@ def test_a_passive_with_its_agent_says_what_the_active_does(tmp_path: Path) -> N
         "Keeps the greenhouse keys": ("near", "skip"),
         "The irrigation map was drawn by Lena Voss in June": ("conflict", "supersede"),
         "The hive policy was written by Lena Voss": ("new", "create"),
+        "Omar Diaz reports to Lena": ("conflict", "supersede"),
+        "Paul Frey is married to Lena Voss": ("near", "skip"),
     }
     with KnowledgeBase(tmp_path) as kb:
         for text, verdict in expected.items():

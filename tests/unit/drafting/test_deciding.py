@@ -162,6 +162,10 @@ def test_merge_is_sure_only_if_it_repeats_the_line_and_goes_on(
         ("Writes about ovens", "Is writing on ovens of Crete", "merge"),
         ("Back in spring", "Returns on 3 March 2026", "merge"),
         ("Office on the fourth floor, room 12", "Sits on the 4th floor", "skip"),
+        ("Joined in 2023", "Joined in May 2023", "merge"),
+        ("Joined in May 2023", "Joined in 2023", "skip"),
+        ("About 50 servers", "48 servers", "merge"),
+        ("48 servers", "About 50 servers", "skip"),
     ],
 )
 def test_what_is_judged_the_same_is_merged_only_for_a_value_of_its_own(

@@ -97,6 +97,9 @@ CONFLICTS = [
         "31 December 2025",
         "1 January 2025",
     ),
+    ("at least two reviewers", "up to two reviewers", "number", "two", "two"),
+    ("closed in Q2", "closed in September", "date", "Q2", "September"),
+    ("due in early June", "due on 28 June", "date", "early June", "28 June"),
     ("carries 1.5 tonnes", "carries 750 kg", "number", "1.5 tonnes", "750 kg"),
 ]
 
@@ -158,6 +161,9 @@ NO_CONFLICTS = [
     ("stopped smoking", "no longer smokes"),
     ("cannot attend", "is unable to attend"),
     ("about 300 guests", "297 guests"),
+    ("more than 300 guests", "412 guests"),
+    ("back in spring", "back in April"),
+    ("no meetings on Wednesdays", "Wednesdays are free of meetings"),
     ("rent is 81 000 SEK", "rent is 81k SEK"),
     ("It cost 10 000.", "It cost 10,000."),
     ("World No. 2", "World number 2"),

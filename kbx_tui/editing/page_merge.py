@@ -12,7 +12,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
@@ -276,7 +275,7 @@ def with_links_to(
         start += begin - page.body.rfind("\n", 0, begin) - 1
         changed[start] = Splice(start, start + len(written), wanted)
         leads = relative if relative.startswith("../") else f"./{relative}"
-        expected.append(replace(link, page=wanted if link.is_wikilink else leads).target)
+        expected.append(link._replace(page=wanted if link.is_wikilink else leads).target)
     for _, splice in sorted(changed.items(), reverse=True):
         text = decode_lossless(text.apply(splice))
     after = parse_document(path, text.data)

@@ -230,9 +230,11 @@ def read_page(file: Path, path: str) -> bytes:
     OSError, also for a file that is not regular or larger than `MAX_BYTES`.
     """
     with open_regular_file(file, limit=MAX_BYTES, follow_links=True) as stream:
-        root, place = file.parents[path.count("/")], opened_path(stream.fileno())
-        if place and not any(_holds(folder, place) for folder in (root, root / MEMORY)):
-            raise OSError(errno.EXDEV, "it is outside the knowledge base", str(file))
+        place = opened_path(stream.fileno())
+        if place and place != str(file):  # a link on the way
+            root = file.parents[path.count("/")]
+            if not (_holds(root, place) or _holds(root / MEMORY, place)):
+                raise OSError(errno.EXDEV, "it is outside the knowledge base", str(file))
         return read_at_most(stream, file, MAX_BYTES)
 
 

@@ -357,7 +357,7 @@ TITLE_LENGTH = 60
 
 
 _MESSAGES = ("mapping", "chat_messages")
-"""What holds the messages of a chat, of which only what somebody said counts."""
+"""What holds the messages of a chat, of which only what someone said counts."""
 ReadChat = Callable[[dict[str, Any]], ImportedDocument | None]
 
 

@@ -128,7 +128,7 @@ def unread_fields(
 ) -> frozenset[str]:
     """Return the fields of a JSON object, as `crm.contacts.name`, with text that is not in a page.
 
-    Fields `aside` are not looked at. Text is what somebody may have written: several words, or one
+    Fields `aside` are not looked at. Text is what someone may have written: several words, or one
     that is capitalised and no id, time or address.
     """
     who = (f"{each.name} {each.email}" for each in document.attendees)

@@ -207,7 +207,7 @@ _MAY_BE_CODE = re.compile(
     rf"|^{_MARKERS}*[*+.)-][ \t]*(?: {{4}}|\t)",
     re.MULTILINE,
 )
-"""A fence, raw HTML, a quotation, or an indentation that does not go on with the paragraph above
+"""A fence, raw HTML, a quotation, or an indentation that does not continue the paragraph above
 it: below a blank line, heading, rule or definition, or after the marker of an item."""
 
 

@@ -13,7 +13,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
@@ -283,7 +282,7 @@ def with_links_to(
         start += begin - (line_ends[line - 1] + 1 if line else 0)
         changed[start] = Splice(start, start + len(written), wanted)
         leads = relative if relative.startswith("../") else f"./{relative}"
-        expected.append(replace(link, page=wanted if link.is_wikilink else leads).target)
+        expected.append(link._replace(page=wanted if link.is_wikilink else leads).target)
     data = text.apply(*(splice for _, splice in sorted(changed.items())))
     after = parse_document(path, data)
     if list(after.links) != expected or after.frontmatter != page.frontmatter:

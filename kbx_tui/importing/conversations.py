@@ -19,6 +19,8 @@ from kbx_tui.importing.imported_document import (
     ImportProblem,
     SourceFile,
     content_id,
+    name_unread_fields,
+    unread_fields,
 )
 from kbx_tui.importing.rich_text import markdown_of
 from kbx_tui.importing.transcripts import (
@@ -82,7 +84,9 @@ def _read_json(file: SourceFile, form: Format | None) -> Imported:
     lists = [key for key in ("items", "meetings") if isinstance(data, dict) and key in data]
     meetings = list(map(_in_one_level, _objects_in(data[lists[0]] if lists else data)))
     if meetings and all(map(_is_recording, meetings)):
-        return Imported(tuple(_fathom_meeting(file, meeting) for meeting in meetings))
+        pages = tuple(_fathom_meeting(file, meeting) for meeting in meetings)
+        unread = map(unread_fields, meetings, pages)
+        return Imported(pages, name_unread_fields(file.path, unread))
     if records and all(map(_is_utterance, records)):
         date = _local_date(records[0].get("start_timestamp"))
         said = transcript(f"granola:{content_id(file.data)}", file, _turns(records), date=date)
@@ -216,7 +220,7 @@ def _read_granola_page(file: SourceFile) -> ImportedDocument:
 def _granola_meetings(
     file: SourceFile, notes: Iterable[dict[str, Any]], state: dict[str, Any]
 ) -> Imported:
-    meetings, problems = [], []
+    meetings, problems, unread = list[ImportedDocument](), [], list[frozenset[str]]()
     for note in notes:
         title = _text_in(note, "title")
         said = note.get("transcript") or _entry(state, "transcripts", note["id"])
@@ -245,7 +249,8 @@ def _granola_meetings(
         subtype = "notes" if text else "transcript"
         body = "\n## Transcript\n\n".join(parts)
         meetings.append(replace(meeting, subtype=subtype, body=body))
-    return Imported(tuple(meetings), tuple(problems))
+        unread.append(unread_fields(note, meetings[-1]))
+    return Imported(tuple(meetings), (*problems, *name_unread_fields(file.path, unread)))
 
 
 def _entry(state: dict[str, Any], key: str, note_id: str) -> Any:
@@ -351,18 +356,21 @@ TITLE_LENGTH = 60
 """Characters of the first message that name a conversation without a title."""
 
 
+_MESSAGES = ("mapping", "chat_messages")
+"""What holds the messages of a chat, of which only what someone said counts."""
 ReadChat = Callable[[dict[str, Any]], ImportedDocument | None]
 
 
 def _read_chats(file: SourceFile, chats: Iterable[dict[str, Any]], read: ReadChat) -> Imported:
-    notes, problems = [], []
+    notes, problems, unread = list[ImportedDocument](), [], list[frozenset[str]]()
     for number, chat in enumerate(chats, 1):
         if note := read(chat):
             notes.append(note)
+            unread.append(unread_fields(chat, note, _MESSAGES))
         else:
             name = _text_in(chat, "title", "name") or f"conversation {number}"
             problems.append(ImportProblem(file.path, f"{name} holds no text"))
-    return Imported(tuple(notes), tuple(problems))
+    return Imported(tuple(notes), (*problems, *name_unread_fields(file.path, unread)))
 
 
 def _chatgpt_note(chat: dict[str, Any]) -> ImportedDocument | None:

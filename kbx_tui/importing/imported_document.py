@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, get_args
 
+from kbx_tui.importing.rich_text import markdown_of
 from kbx_tui.knowledge.decoding import decode, encoding_of
+from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.records import Attendee
 
 DocumentKind = Literal["meeting", "note", "person"]
@@ -115,6 +117,58 @@ def name_left_out(source: str, paths: Iterable[str]) -> Imported:
     counts = Counter(PurePosixPath(path).suffix.lower() or "others" for path in paths)
     kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in sorted(counts.items()))
     return Imported(problems=(ImportProblem(source, f"files left out: {kinds}"),) if kinds else ())
+
+
+_ADDRESS = re.compile(r"\]\([^()\s]*\)|https?://\S+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def unread_fields(
+    record: Mapping[str, Any], document: ImportedDocument, aside: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the fields of a JSON object, as `crm.contacts.name`, with text that is not in a page.
+
+    Fields `aside` are not looked at. Text is what someone may have written: several words, or one
+    that is capitalised and no id, time or address.
+    """
+    who = (f"{each.name} {each.email}" for each in document.attendees)
+    parts = (document.title, document.body, *map(str, document.fields.values()), *who)
+    shown = f" {_words(' '.join(parts))} "
+    fields = {key: value for key, value in record.items() if key not in aside}
+    return frozenset(
+        name
+        for name, text in _texts_in(fields, "", MOST_NESTED)
+        if any(
+            f" {line} " not in shown for line in map(_words, markdown_of(text).split("\n")) if line
+        )
+    )
+
+
+MOST_NESTED = 20
+
+
+def _texts_in(value: object, name: str, depth: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        words = _LETTERS.findall(value)
+        if (" " in value and len(words) > 1) or (words == [value] and value[0].isupper()):
+            yield name, value
+    elif isinstance(value, Mapping) and depth:
+        for key, entry in value.items():
+            yield from _texts_in(entry, f"{name}.{key}" if name else key, depth - 1)
+    elif isinstance(value, list) and depth:
+        for entry in value:
+            yield from _texts_in(entry, name, depth - 1)
+
+
+def _words(text: str) -> str:
+    return " ".join(tokens(_ADDRESS.sub(" ", text)))
+
+
+def name_unread_fields(path: str, found: Iterable[frozenset[str]]) -> tuple[ImportProblem, ...]:
+    """Return a problem that names the fields of a file's objects with text that is left out."""
+    counts = Counter(name for names in found for name in names)
+    fields = ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
+    return (ImportProblem(path, f"fields left out: {fields}"),) if fields else ()
 
 
 def content_id(data: bytes) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import re
 
 _BOMS = (  # UTF-32 before UTF-16, whose little-endian mark is a prefix
     (codecs.BOM_UTF8, "utf-8"),
@@ -14,7 +13,6 @@ _BOMS = (  # UTF-32 before UTF-16, whose little-endian mark is a prefix
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _SAMPLE = 16_384
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _CONTROL_BYTES = bytes([*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 _BINARY_SHARE = 0.1
 _BINARY_SHARE_OF_UTF8 = 0.3
@@ -67,8 +65,9 @@ def _to_text(data: bytes) -> tuple[str, str]:
     if "\0" in text and (wide := _wide_encoding(data)):
         return _decode_as(data, wide)
     sample = text[:_SAMPLE]
-    is_binary = len(_CONTROL.findall(sample)) > _BINARY_SHARE_OF_UTF8 * len(sample)
-    return text, BINARY if is_binary else ""
+    encoded = sample.encode()
+    controls = len(encoded) - len(encoded.translate(None, _CONTROL_BYTES))
+    return text, BINARY if controls > _BINARY_SHARE_OF_UTF8 * len(sample) else ""
 
 
 def _decode_as(data: bytes, encoding: str) -> tuple[str, str]:

@@ -150,6 +150,8 @@ def link_target(text: str) -> str:
 
 def value_of(frontmatter: Mapping[str, Any], *keys: str) -> Any:
     """Return the value of the first of `keys`, in lower case, that a page has in any letter case"""
+    if not frontmatter:
+        return None
     values = {key.strip().casefold(): value for key, value in frontmatter.items()}
     return next((values[key] for key in keys if key in values), None)
 

@@ -70,8 +70,8 @@ _SPELLINGS = tuple(
     (re.compile(spelling), letters)
     for spelling, letters in (
         ("tsch|tch", "ч"), ("sch|sh|sz", "ш"), ("ch", "ч"), ("kh", "h"), ("zh", "ж"), ("w", "v"),
-        ("x", "ks"), ("ph", "f"), ("ct", "kt"), ("ts|c", "ц"), ("[jy]", "i"), ("i[eo]", "e"),
-        ("(?<=[dt])er$", "r"), (r"(.)\1+", r"\1"),
+        ("x", "ks"), ("ph", "f"), ("th", "t"), ("ct", "kt"), ("ts|c", "ц"), ("[jy]", "i"),
+        ("i[eo]", "e"), ("(?<=[dt])er$", "r"), ("(?<=[шч])ov(?=a?$)", "ev"), (r"(.)\1+", r"\1"),
     )
 )  # fmt: skip
 """What schemes of transliteration write differently: `Dmitrij`, `Dmitriy`; `Zhukov`, `Žukov`."""
@@ -86,6 +86,30 @@ def romanized(word: str) -> str:
     for spelling, letters in _SPELLINGS:
         word = spelling.sub(letters, word)
     return word
+
+
+_UKRAINIAN = re.compile("[ґєії]")
+_OF_GERMAN, _OF_FRENCH = re.compile("w|sch"), re.compile("ou|tch|ine$")
+_VOICED = re.compile("(?<![^aeiou])s(?=[aeiou])")
+"""In German, `s` before a vowel may be either of two letters: `Sacharow` is Сахаров or Захаров."""
+_GERMAN = {"tsch": "ч", "sch": "ш", "ch": "h", "z": "ц"}
+_FRENCH = {"tch": "ч", "ch": "ш", "ou": "u", "j": "ж", "ine": "in"}
+
+
+def romanizations(word: str) -> frozenset[str]:
+    """Return the keys of a word: that of `romanized`, and those of how Ukrainian is written and of
+    German and French spellings, where letters tell of one: `Serhiy`, `Zwetajewa`, `Joukov`.
+    """
+    folded = fold(word)
+    readings = [word]
+    if _UKRAINIAN.search(folded):
+        readings.append(folded.replace("г", "h"))
+    if _OF_GERMAN.search(folded):
+        german = re.sub("tsch|sch|ch|z", lambda found: _GERMAN[found[0]], folded)
+        readings += [german, _VOICED.sub("z", german)]
+    if _OF_FRENCH.search(folded):
+        readings.append(re.sub("tch|ch|ou|j|ine$", lambda found: _FRENCH[found[0]], folded))
+    return frozenset(map(romanized, readings))
 
 
 def folded_words(text: str) -> tuple[str, ...]:

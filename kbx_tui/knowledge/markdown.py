@@ -199,8 +199,22 @@ def blank_unread(body: str) -> str:
 _NOT_LINE_END = re.compile(r"[^\n]")
 
 
+_MARKERS = r"[ \t*+_.)=\d-]"
+_MAY_BE_CODE = re.compile(
+    rf"```|~~~|^{_MARKERS}*+(?:>|<(?!https?:|mailto:))"
+    rf"|(?:\A|^(?:{_MARKERS}*+(?:\#[^\n]*+)?\n|[^\n]*\]:[^\n]*+\n(?:[^\n]+\n){{0,2}}))"
+    rf"{_MARKERS}*(?: {{4}}|\t)"
+    rf"|^{_MARKERS}*[*+.)-][ \t]*(?: {{4}}|\t)",
+    re.MULTILINE,
+)
+"""A fence, raw HTML, a quotation, or an indentation that does not continue the paragraph above
+it: below a blank line, heading, rule or definition, or after the marker of an item."""
+
+
 def blank_code(body: str) -> str:
     if not any(mark in body for mark in ("```", "~~~", "    ", "\t", "<pre", "<PRE")):
+        return body
+    if not _MAY_BE_CODE.search(body):  # nested lists need no parser
         return body
     lines = body.split("\n")
     for first, end in outline(body).code:
@@ -394,7 +408,7 @@ def inline_fields(body: str) -> dict[str, Any]:
     A key that occurs several times has a list of its values. Keys are in lower case, with `_` for
     spaces.
     """
-    if "::" not in body:
+    if "::" not in body or not _FIELD.search(body):  # to blank code may take parsing
         return {}
     found: dict[str, list[str]] = {}
     for match in _FIELD.finditer(blank_code(body)):

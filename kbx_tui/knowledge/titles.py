@@ -57,12 +57,14 @@ def heading_of(body: str, titles: Titles, *, only_top: bool = False) -> str:
     With `only_top`, it is of level 1.
     """
     with_text = [] if titles == "file_name" else _headings_with_text(body)
-    opening = with_text[0] if with_text and not _has_text(body, with_text[0].line) else None
     if titles == "heading":
         top = next((heading.text for heading in with_text if heading.level == 1), "")
         if top or only_top:
             return top
-    if opening is None or (only_top and opening.level > 1):
+    if not with_text or _has_text(body, with_text[0].line):
+        return ""
+    opening = with_text[0]
+    if only_top and opening.level > 1:
         return ""
     is_section = opening.level > 1 and any(each.level <= opening.level for each in with_text[1:])
     return "" if is_section else opening.text

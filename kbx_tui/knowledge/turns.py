@@ -46,13 +46,14 @@ TASKS = frozenset(
 UNKNOWN = re.compile(r"(?i)unknown\b.*|speaker(?:[ _-]?(?:\d+|[a-z]))?")
 """Names that programs give to unknown speakers."""
 
-_TIME = r"[\[(]?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[aApP][mM])?"
 _LABEL = re.compile(
-    rf"^[ \t]{{0,3}}(?:[-*+][ \t]+)?(?:{_TIME}[ \t]+(?:-[ \t]+)?)?(?:\*\*|__)?"
+    r"^(?=[^\n:：]*[:：])"  # spares the rest for most lines
+    rf"[ \t]{{0,3}}(?:[-*+][ \t]+)?(?:[\[(]?{_CLOCK}[\])]?[ \t]+(?:-[ \t]+)?)?(?:\*\*|__)?"
     r"(?P<name>[^\W\d_](?:[\w .'’-]{0,58}[\w.])?)"
-    rf"(?:\*\*|__)?(?:[ \t]{{1,3}}[\[(]\d{{1,2}}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])])?"
+    rf"(?:\*\*|__)?(?:[ \t]{{1,3}}[\[(]{_CLOCK}[\])])?"
     r"(?:\*\*|__)?(?::(?:\*\*|__)?(?=\s|$)|：)",
-    re.MULTILINE | re.IGNORECASE,
+    re.MULTILINE,
 )
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)", re.MULTILINE)
 _REDACTED = re.compile(r"^[ \t]*- \[redacted\]", re.MULTILINE)

@@ -238,8 +238,9 @@ def read_page(file: Path, path: str) -> bytes:
 
 def _read_inside(file: Path, path: str, limit: int, *, is_page: bool) -> bytes:
     with open_regular_file(file, limit=limit, follow_links=is_page) as stream:
-        root = file.parents[path.count("/")]
-        if place := opened_path(stream.fileno()):
+        place = opened_path(stream.fileno())
+        if place and (place != str(file) or _is_hidden(path)):  # a link on the way, or hidden
+            root = file.parents[path.count("/")]
             fault = "it is outside the knowledge base"
             for folder in (root, root / MEMORY):
                 if (within := _path_in(folder, place)) is not None:

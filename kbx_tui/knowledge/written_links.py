@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from kbx_tui.knowledge.folding import normalized
@@ -45,8 +45,7 @@ _OF_VAULT = re.compile(r"\s*dendron://[^/\s]{1,200}/")
 _IN_DELIMITER_ROW = frozenset("|-: \t>")
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenLink:
+class WrittenLink(NamedTuple):
     page: str
     """The file as written: a name or a path; empty for the note itself. In a markdown link it is
     relative to the note, and begins with `./`, `../` or `/`."""

@@ -44,7 +44,7 @@ from kbx_tui.index.stored_records import (
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.folding import WORD, fold, folded_words, name_key, romanized
+from kbx_tui.knowledge.folding import WORD, fold, folded_words, name_key, romanizations
 from kbx_tui.knowledge.languages import ENGLISH, language_by_script, stem
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.query_words import NAMES_THAT_ARE_WORDS
@@ -293,7 +293,8 @@ class InflectedNames:
         if len(word) < SHORTEST_INFLECTED or word in self._words:
             return word
         script = ENGLISH if word.isascii() else language_by_script((word,))
-        spelt = self._by_spelling(in_cyrillic=not _is_cyrillic(word)).get(romanized(written), ())
+        by_spelling = self._by_spelling(in_cyrillic=not _is_cyrillic(word))
+        spelt = list({name for key in romanizations(written) for name in by_spelling.get(key, ())})
         if len(spelt) == 1 and not (is_common_word(word) or self._is_held(word)):
             return spelt[0]
         language = script if script != ENGLISH else self._language
@@ -324,7 +325,7 @@ class InflectedNames:
         return self._words_by(
             f"romanized {in_cyrillic}",
             lambda word: (
-                {romanized(self._words[word])} if _is_cyrillic(word) == in_cyrillic else ()
+                romanizations(self._words[word]) if _is_cyrillic(word) == in_cyrillic else ()
             ),
         )
 

@@ -1,5 +1,6 @@
 """An import accounts for every line: it is read, kept as text, or named as left out."""
 
+import json
 import re
 from itertools import product
 from string import ascii_lowercase
@@ -25,6 +26,82 @@ FILES: dict[Format, tuple[str, str]] = {
     "vcard": ("a.vcf", "BEGIN:VCARD\nFN:_\nN:_;_;;;\nORG:_;_\nNOTE:_\n _\nX-SITE:_\nEND:VCARD"),
 }  # fmt: skip
 """A file of each format, with a word of its own for each `_`."""
+
+EXPORTS = {
+    "fathom": {
+        "items": [
+            {
+                "recording_id": 7,
+                "title": "The _",
+                "meeting_title": "The _",
+                "url": "https://fathom.video/7",
+                "created_at": "2026-03-17T09:00:00Z",
+                "transcript_language": "en",
+                "calendar_invitees_domains_type": "one_or_more_external",
+                "calendar_invitees": [{"name": "Ann _", "email": "ann@a.example"}],
+                "recorded_by": {"name": "Tim _", "team": "The _"},
+                "transcript": [{"speaker": {"display_name": "Ann _"}, "text": "We _"}],
+                "default_summary": {"template_name": "The _", "markdown_formatted": "- we _"},
+                "action_items": [{"description": "Do _", "assignee": {"name": "Tim _"}}],
+                "crm_matches": {
+                    "contacts": [{"name": "Bo _", "record_url": "https://a.example/_"}],
+                    "companies": [{"name": "Dock"}],
+                    "deals": [{"name": "The _", "amount": 7}],
+                },
+            }
+        ]
+    },
+    "granola": {
+        "notes": [
+            {
+                "id": "not_1",
+                "title": "The _",
+                "created_at": "2026-03-17T09:00:00Z",
+                "owner": {"name": "Ann _", "email": "ann@a.example"},
+                "attendees": [{"name": "Bo _", "email": "bo@a.example"}],
+                "calendar_event": {"event_title": "The _", "organiser": "tim@a.example"},
+                "folder_membership": [{"id": "fol_1", "object": "folder", "name": "The _"}],
+                "summary_text": "We _",
+                "summary_markdown": "## We _",
+                "notes": {"type": "doc", "content": [{"type": "paragraph", "content": [
+                    {"type": "text", "text": "Sail _"}]}]},
+                "transcript": [{"source": "microphone", "text": "We _"}],
+                "chapters": [{"title": "The _", "timestamp": "2026-03-17T09:05:00Z"}],
+            }
+        ]
+    },
+    "chatgpt": [
+        {
+            "id": "c1",
+            "title": "The _",
+            "create_time": 1773738000,
+            "gizmo_id": None,
+            "memory_scope": "global_enabled",
+            "about": {"user": "I _"},
+            "mapping": {"a": {"message": {"author": {"role": "user"}, "content": {
+                "content_type": "text", "parts": ["How _"]}}}},
+        }
+    ],
+    "claude": [
+        {
+            "uuid": "c2",
+            "name": "The _",
+            "summary": "We _",
+            "created_at": "2026-03-17T09:00:00Z",
+            "project": {"name": "The _"},
+            "chat_messages": [{"sender": "human", "text": "How _", "content": []}],
+        }
+    ],
+}  # fmt: skip
+"""Exports in JSON with all of their fields, and a word of its own for each `_`."""
+LEFT_OUT = {
+    "fathom": "1 crm_matches.companies.name, 1 crm_matches.contacts.name, 1 crm_matches.deals.name,"
+    " 1 default_summary.template_name, 1 meeting_title, 1 recorded_by.team",
+    "granola": "1 calendar_event.event_title, 1 chapters.title, 1 folder_membership.name,"
+    " 1 summary_text",
+    "chatgpt": "1 about.user",
+    "claude": "1 project.name",
+}
 
 ODD_LINES = (
     "",
@@ -86,3 +163,11 @@ def test_no_line_of_a_changed_file_vanishes(
     shown += [problem.reason for problem in found.problems]
     written, kept = (set(re.findall("qz..", "\n".join(each).lower())) for each in (lines, shown))
     assert not pages or written <= kept
+
+
+@pytest.mark.parametrize("form", EXPORTS)
+def test_fields_of_json_that_are_in_no_page_are_named(form: Format) -> None:
+    words = map("".join, product(("qz",), ascii_lowercase, ascii_lowercase))
+    data = re.sub(r"(?<= )_", lambda _: next(words), json.dumps(EXPORTS[form])).encode()
+    found = read_documents([SourceFile("a.json", data, "2026-03-17")])
+    assert [problem.reason for problem in found.problems] == [f"fields left out: {LEFT_OUT[form]}"]

@@ -286,6 +286,8 @@ NO_LINKS = (
     "[a](https://example.com/Plan.md)", "[a](mailto:ann@example.com)", "`[[Plan]]`", "\\[[Plan]]",
     "```\n[[Plan]]\n```", "[[]]", "[[|x]]", "[a]()", "[a](obsidian://open?vault=x&file=Plan)",
     "[ [Plan] ]", "[[Pl\nan]]", "[a](//example.com/Plan.md)", "    [[Plan]]\n",
+    "# A\n    [[Plan]]", "- a\n\n      [[Plan]]", "a\n-     [[Plan]]", "a\n>     [[Plan]]",
+    "***\n\t[[Plan]]", "[a]: https://b.example\n    [[Plan]]", "<b>\n    [[Plan]]",
 )  # fmt: skip
 
 
@@ -359,6 +361,13 @@ def test_markdown_links_are_relative_to_their_note_and_not_in_addresses_or_code(
     wrong = [case for case in MARKDOWN if destination(case[0], case[1]) != case[2]]
     assert wrong == []
     assert [text for text in NO_LINKS if list(links_of(text))] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["- a\n    - [[Plan]]", "- a\n\t- b\n\t\t- [[Plan]]", "a\n      [[Plan]]"]
+)
+def test_a_link_in_a_nested_list_or_paragraph_is_not_in_code(text: str) -> None:
+    assert len(list(links_of(text))) == 1
 
 
 def test_a_link_shows_its_label_or_target_and_its_file_has_an_extension() -> None:

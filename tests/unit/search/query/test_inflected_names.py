@@ -112,6 +112,30 @@ def test_word_that_only_sounds_like_a_name_names_nobody(query: str, name: str) -
     assert named(query, "english", (person(name),)) == set()
 
 
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("Zwetajewa", "Марина Цветаева"),
+        ("Gorbatschow said", "Михаил Горбачёв"),
+        ("notes of Serhiy", "Сергій Коваль"),
+        ("Yevhen asked", "Євген Коваль"),
+        ("Joukov decided", "Георгий Жуков"),
+        ("Pouchkine", "Александр Пушкин"),
+        ("Шульц", "Eva Schulz"),
+        ("Смит", "Adam Smith"),
+    ],
+)
+def test_a_name_is_found_as_other_languages_spell_it(query: str, name: str) -> None:
+    assert named(query, "english", (person(name),)) == {name}
+
+
+def test_a_spelling_of_two_names_names_neither() -> None:
+    people = (person("Ира Сахарова"), person("Ада Захарова"))
+    assert named("Sacharowa", "german", people[:1]) == {"Ира Сахарова"}
+    assert named("Sacharowa", "german", people) == set()
+    assert named("Смит", "english", (person("Eva Schulz"), person("Jan Schmidt"))) == set()
+
+
 def test_marks_distinguish_the_sibilants_of_latin_names() -> None:
     assert named("Šitov contract", "english", (person("Павел Шитов"),)) == {"Павел Шитов"}
     assert named("Чехов и смета", "english", (person("Anton Čehov"),)) == {"Anton Čehov"}

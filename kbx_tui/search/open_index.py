@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -318,7 +318,7 @@ MISSING: Body = ("", 1)
 
 class BodyReader:
     def __init__(self, snapshot: Snapshot, store: Store) -> None:
-        self._row_of, self._store = snapshot.row_of, store
+        self._snapshot, self._store = snapshot, store
         self._files, _ = BODIES.map_for(store, snapshot.versions)
         self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
         """For each row, the number of its file and of the body in that file; -1 for none."""
@@ -326,18 +326,18 @@ class BodyReader:
             kept = np.flatnonzero(rows >= 0)
             self._places[:, rows[kept]] = np.full(len(kept), number), kept
 
-    def read(self, paths: Sequence[str]) -> list[Body]:
-        """Return the bodies in the order of `paths`, empty if deleted. Raises IndexFault."""
-        bodies: dict[str, Body] = {}
-        for path in paths:
-            if (row := self._row_of.get(path)) is not None:
-                number, place = self._places[:, row].tolist()
-                if place >= 0:
-                    bodies[path] = self._files[number][0][place]
-        missing = [path for path in dict.fromkeys(paths) if path not in bodies]
-        if missing:
+    def read(self, paths: Iterable[str]) -> list[Body]:
+        return self.of_rows([self._snapshot.row_of.get(path, -1) for path in paths])
+
+    def of_rows(self, rows: Sequence[int]) -> list[Body]:
+        """Return the bodies in the order of `rows`, empty if deleted. Raises IndexFault."""
+        bodies: dict[int, Body] = {-1: MISSING}
+        for row, number, place in zip(rows, *self._places[:, rows].tolist(), strict=True):
+            if row >= 0 and place >= 0:
+                bodies[row] = self._files[number][0][place]
+        if missing := {self._snapshot.paths[row]: row for row in rows if row not in bodies}:
             where = is_one_of("path", missing)
             table = self._store.rows("documents", ["path", "body", "body_line"], where)
-            for row in table.to_pylist():
-                bodies[row["path"]] = (row["body"], row["body_line"])
-        return [bodies.get(path, MISSING) for path in paths]
+            for found in table.to_pylist():
+                bodies[missing[found["path"]]] = found["body"], found["body_line"]
+        return [bodies.get(row, MISSING) for row in rows]

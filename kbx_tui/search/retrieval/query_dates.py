@@ -48,6 +48,7 @@ from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.query.query_words import (
     DOCUMENT_WORDS,
     FOR_NEWEST,
+    FOR_NEWS,
     KINDS_OF_TEXT,
     asks_for_news,
     has_topic,
@@ -163,6 +164,8 @@ def _newest_asked_for(query: str) -> Sequence[str] | None:
     Empty if they say nothing, as in `last meeting`; None if anything else is asked.
     """
     words = list(folded_words(query))
+    if FOR_NEWS.isdisjoint(words):  # as most are
+        return None
     ignored = words_for_news(words) | DOCUMENT_WORDS | {"last"}
     kind = [word for word in words if word not in ignored and has_topic((word,))]
     if not kind:

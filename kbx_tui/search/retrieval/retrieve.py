@@ -149,7 +149,7 @@ class Retriever:
         """
         generation, searched = self._index.generation(), evidence.as_searched.query
         vector = None if evidence.fast or not searched else self._query_vectors.known(searched)
-        query, words, row_of = evidence.document_query, generation.words, generation.snapshot.row_of
+        query, words, snapshot = evidence.document_query, generation.words, generation.snapshot
 
         @cache
         def wanted(language: str) -> WantedWords:
@@ -160,10 +160,11 @@ class Retriever:
 
         asked = evidence.asked_kind and evidence.asked_kind.speaker
         turns = AskedTurns(generation, asked) if asked else None
-        paths = [evidence.paths[row] for row in rows]
-        base_rows = [row_of.get(path, -1) for path in paths]
+        base_rows = rows  # looking paths up takes longer than any other step
+        if evidence.paths is not snapshot.paths:  # a part of the base, or another generation of it
+            base_rows = [snapshot.row_of.get(evidence.paths[row], -1) for row in rows]
         details = [evidence.known_items.get(row, "") for row in rows]
-        bodies, offsets = generation.bodies.read(paths), words.offsets(base_rows)
+        bodies, offsets = generation.bodies.of_rows(base_rows), words.offsets(base_rows)
         for row, (body, line), known, what in zip(base_rows, bodies, offsets, details, strict=True):
             language = ENGLISH if row < 0 else words.language_of(row)
             cosines, offsets_of = NO_CHUNKS, None
@@ -172,7 +173,7 @@ class Retriever:
             if row >= 0 and language == ENGLISH:
                 offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
             spoken = turns.best(row, body, offsets_of) if turns is not None else None
-            properties = generation.snapshot.properties[row] if what and row >= 0 else ()
+            properties = snapshot.properties[row] if what and row >= 0 else ()
             yield PassageSource(
                 body=body,
                 body_line=line,
@@ -293,12 +294,14 @@ class _Search:
         for row, what in self._known_items.items():
             known_items[int(np.searchsorted(scoped.rows, row))] = what
         as_typed, as_searched = scoring.lexical
-        fast = self._request.fast
+        fast, scope = self._request.fast, scoped.scope
+        if len(self._unknown) > len(scope.unknown_names):
+            scope = replace(scope, unknown_names=self._unknown)
         return Evidence(
             query=self._request.query,
             document_query=self._named.document_query,
             generation=self._generation.number,
-            scope=replace(scoped.scope, unknown_names=self._unknown),
+            scope=scope,
             entities=self._entities,
             links=tuple(links),
             paths=scoped.paths,
@@ -581,7 +584,7 @@ class AskedTurns:
         speaks[list(self.labels)] = True
         factors = np.full(len(flags), UNSPOKEN)
         rows = highest(bm25, np.flatnonzero(speaks & flags & (bm25 > 0.0)), TURNS_READ).tolist()
-        bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
+        bodies = generation.bodies.of_rows(rows)
         offsets = generation.words.offsets(rows)
         for row, (body, _), known in zip(rows, bodies, offsets, strict=True):
             is_english = generation.words.language_of(row) == ENGLISH

@@ -128,8 +128,7 @@ def _texts(
     """Yield the language and the text, with names, of the first rows that are flagged."""
     snapshot = generation.snapshot
     first = rows[flags[rows]][:most].tolist()
-    bodies = generation.bodies.read([snapshot.paths[row] for row in first])
-    for row, (body, _) in zip(first, bodies, strict=True):
+    for row, (body, _) in zip(first, generation.bodies.of_rows(first), strict=True):
         names = (snapshot.titles[row], snapshot.attendees[row], *snapshot.aliases[row])
         yield generation.words.language_of(row), " ".join((*names, body))
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,22 +35,21 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import Rows, ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
-from kbx_tui.search.name_lookup import DocumentNames, EntityNames, NameLookup
-from kbx_tui.search.properties import Properties
+from kbx_tui.search.name_lookup import EntityNames, NameLookup
 from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.name_index import KnownItems
 from kbx_tui.search.query.name_matching import QueryNames
 from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.query.typed_filters import TypedFilter
 from kbx_tui.search.request import Filters
-from kbx_tui.search.retrieval.asked_kind import DocumentKinds
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
-from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
+from kbx_tui.search.retrieval.scope import Properties, ScopedDocuments, find_scope
 from kbx_tui.search.retrieval.speakers import Speakers
 
 if TYPE_CHECKING:
     from kbx_tui.search.link_graph import Destinations
-    from kbx_tui.search.results.facets import FacetIndex
+
+Made = TypeVar("Made")
 
 _CITATION_KEY = re.compile(r"[^\W\d_][^\s/]*\d[^\s/]*\Z")
 
@@ -131,11 +130,18 @@ class IndexGeneration:
         self._vectors: VectorMatrix | None = None
         self._vectors_read = self._reading_took = 0.0
         self._names = LruCache[str, QueryNames](NAMES_KEPT)
+        self._derived: dict[Callable[[Snapshot], Any], Any] = {}
         self._clear_pass_one()
 
     @property
     def number(self) -> int:
         return generation_of(self.versions)
+
+    def derived(self, make: Callable[[Snapshot], Made]) -> Made:
+        """Return what `make` makes of the snapshot, made once."""
+        if make not in self._derived:
+            self._derived[make] = make(self.snapshot)
+        return cast(Made, self._derived[make])
 
     def was_damaged(self) -> bool:
         return changed_in_place(self._store, self._file_states)
@@ -278,10 +284,6 @@ class IndexGeneration:
         return Speakers(self.snapshot, self.entity_names)
 
     @cached_property
-    def document_names(self) -> DocumentNames:
-        return DocumentNames(self.snapshot)
-
-    @cached_property
     def destinations(self) -> Destinations:
         from kbx_tui.search.link_graph import Destinations  # late: imports a markdown parser
 
@@ -289,12 +291,6 @@ class IndexGeneration:
         if before is None or not before.hold_for(self.snapshot):
             self.known_destinations = before = Destinations(self.snapshot)
         return before
-
-    @cached_property
-    def facets(self) -> FacetIndex:
-        from kbx_tui.search.results.facets import FacetIndex  # late: a first search needs none
-
-        return FacetIndex(self.snapshot)
 
     @cached_property
     def known_items(self) -> KnownItems:
@@ -307,10 +303,6 @@ class IndexGeneration:
     @cached_property
     def document_dates(self) -> DocumentDates:
         return DocumentDates(self.snapshot.dates)
-
-    @cached_property
-    def document_kinds(self) -> DocumentKinds:
-        return DocumentKinds(self.snapshot)
 
 
 MISSING: Body = ("", 1)

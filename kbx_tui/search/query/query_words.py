@@ -48,7 +48,7 @@ KINDS_OF_TEXT = _LISTS["KINDS_OF_TEXT"]
 FOR_PEOPLE, FOR_MEETINGS, FOR_NEWEST = (
     _LISTS[name] for name in ("FOR_PEOPLE", "FOR_MEETINGS", "FOR_NEWEST")
 )
-"""Words that ask for people, for meetings, or for the newest documents (`asked_kind`)."""
+"""Words that ask for people, for meetings, or for the newest documents (`asked.py`)."""
 NEWS = _LISTS["NEWS"]
 """Words that ask for the newest documents after `what is` or `anything`: `what is Ada up to`."""
 STATES = _LISTS["STATES"]

@@ -65,7 +65,7 @@ from kbx_tui.search.query.query_terms import (
 from kbx_tui.search.query.query_words import topic_words_of
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
-from kbx_tui.search.retrieval.asked_kind import asks_for_people
+from kbx_tui.search.retrieval.asked import asks_for_people
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 

@@ -56,6 +56,7 @@ from kbx_tui.search.query.query_words import (
     words_for_news,
 )
 from kbx_tui.search.request import Filters, SearchRequest
+from kbx_tui.search.retrieval.asked import DocumentKinds
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
@@ -191,7 +192,7 @@ def _searched(dated: DatedQuery, named: NamedQuery) -> str:
 
 def _rows_of_kind(words: Sequence[str], generation: IndexGeneration) -> Iterator[int]:
     """Yield the dated documents whose type, folders or series folded words are."""
-    rows = np.flatnonzero(generation.document_kinds.called(words)).tolist()
+    rows = np.flatnonzero(generation.derived(DocumentKinds).called(words)).tolist()
     return (row for row in rows if generation.snapshot.dates[row])
 
 

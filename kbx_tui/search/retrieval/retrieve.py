@@ -59,8 +59,15 @@ from kbx_tui.search.results.snippets import (
     wanted_words,
 )
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
-from kbx_tui.search.retrieval.asked_detail import OPEN_ITEMS, details_asked_for, property_line
-from kbx_tui.search.retrieval.asked_kind import age_factors, asked_kind, asks_for_people
+from kbx_tui.search.retrieval.asked import (
+    OPEN_ITEMS,
+    DocumentKinds,
+    age_factors,
+    asked_kind,
+    asks_for_people,
+    details_asked_for,
+    property_line,
+)
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
     FeedbackQuery,
@@ -334,7 +341,7 @@ class _Search:
     def _asked_kind(self, rows: Rows) -> AskedKind | None:
         if self._spoken is not None:
             return self._spoken.at(rows)
-        kinds, for_time = self._generation.document_kinds, bool(self._dates.read)
+        kinds, for_time = self._generation.derived(DocumentKinds), bool(self._dates.read)
         query, named = self._request.searched, self._named
         return asked_kind(query, named, kinds, rows, for_time=for_time)
 
@@ -493,7 +500,7 @@ class _Search:
                 why, dated = "date", self._preference.matches == DateMatch.DATED
             if dates.of_kind:
                 return dict.fromkeys(np.flatnonzero(np.isin(rows, dates.of_kind)).tolist(), why)
-            of_kind = self._generation.document_kinds.listed_for(self._request.searched)
+            of_kind = self._generation.derived(DocumentKinds).listed_for(self._request.searched)
             listed = dated if of_kind is None else dated & of_kind[rows]
             return dict.fromkeys(np.flatnonzero(listed if listed.any() else dated).tolist(), why)
         is_listed = bool(self._request.typed.filters) and not dates.undated

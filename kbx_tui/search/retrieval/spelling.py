@@ -16,7 +16,7 @@ from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import HINT, NamedQuery
 from kbx_tui.search.query.query_words import VERB_FOLLOWS, QueryWords, has_topic, words_of
-from kbx_tui.search.retrieval.asked_kind import asks_for_people
+from kbx_tui.search.retrieval.asked import asks_for_people
 from kbx_tui.search.retrieval.query_dates import QUOTED
 
 FORMS_FROM, UMLAUTS_FROM = 5, 50

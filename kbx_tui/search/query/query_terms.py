@@ -119,7 +119,7 @@ class NamedQuery:
         things = [match for match, _ in named if (match.start, match.end) not in spans]
         rest, by_name = without_spans(text, spans) if spans else text, text
         words_asked = without_spans(text, {(match.start, match.end) for match, _ in named})
-        asked = folded_words(words_asked)
+        asked = [word.folded for word in words_of(words_asked)]
         asked_topic = asks_for_topic(asked)
         rest_has_topic = asks_for_topic(folded_words(rest)) if things else asked_topic
         for match in sorted(matches, key=lambda each: -each.start):

@@ -54,6 +54,7 @@ from kbx_tui.search.query.query_words import (
     has_topic,
     topic_words_of,
     words_for_news,
+    words_of,
 )
 from kbx_tui.search.request import Filters, SearchRequest
 from kbx_tui.search.retrieval.asked import DocumentKinds
@@ -162,7 +163,7 @@ def _newest_asked_for(query: str) -> Sequence[str] | None:
 
     Empty if they say nothing, as in `last meeting`; None if anything else is asked.
     """
-    words = list(folded_words(query))
+    words = [word.folded for word in words_of(query)]
     if FOR_NEWS.isdisjoint(words):  # as most are
         return None
     ignored = words_for_news(words) | DOCUMENT_WORDS | {"last"}

@@ -70,7 +70,7 @@ GRIDS: Mapping[str, Grid] = {
     "FEEDBACK_DOCUMENTS": Grid((2, 5)),
     "TITLE_BONUS": Grid((4.0, 12.0), off=0.0, demanded_by="test_search"),
     "PROPAGATION_SHARE": Grid((0.8, 0.85, 0.95), off=0.0, demanded_by="test_continuations"),
-    "WRITTEN_DATE_WEIGHT": Grid((0.1, 0.3), off=0.0, demanded_by="test_dates"),
+    "DATE_WEIGHT": Grid((0.2, 0.4), off=0.0, demanded_by="test_dates"),
     "MEMBER_STRENGTH": Grid(((0.7, 0.3), (0.9, 0.1)), off=(1.0, 0.0), demanded_by=LINKS),
     "MENTION_STRENGTH": Grid(((0.4, 0.5), (0.6, 0.3)), off=(1.0, 0.0), demanded_by=LINKS),
     "COUNT_SCALE": Grid((2.0, 4.0)),

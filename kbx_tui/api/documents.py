@@ -31,16 +31,16 @@ from kbx_tui.safe_text import replace_surrogates, safe_line
 from kbx_tui.search.browse import BaseContents, contents_of
 from kbx_tui.search.completion import FilterCompletions, complete_filter, complete_last_word
 from kbx_tui.search.frecency import OpenedDocuments
-from kbx_tui.search.name_lookup import DocumentName
+from kbx_tui.search.name_lookup import DocumentName, DocumentNames
 from kbx_tui.search.query.query_terms import searched_terms
 from kbx_tui.search.query.typed_filters import UnfinishedFilter
 from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import MAX_QUERY, type_names
-from kbx_tui.search.results.facets import Facets
+from kbx_tui.search.results.facets import FacetIndex, Facets
 from kbx_tui.search.retrieval.scope import find_scope
 
 if TYPE_CHECKING:
-    from kbx_tui.search.page_list import PageList
+    from kbx_tui.search.browse import PageList
 
 _WORD = re.compile(r"\w+")
 
@@ -252,7 +252,7 @@ class Documents:
 
         Without either, all of them. Raises ConfigError.
         """
-        from kbx_tui.search.page_list import list_pages
+        from kbx_tui.search.browse import list_pages
 
         generation = self._session.fresh_index().generation()
         paths = self.in_scope(path)
@@ -281,7 +281,7 @@ class Documents:
         """Return documents with `text` in title or path, best first; without text, the newest."""
         text = replace_surrogates(text[:MAX_QUERY])
         generation = self._session.fresh_index().generation()
-        return tuple(generation.document_names.find(text, limit))
+        return tuple(generation.derived(DocumentNames).find(text, limit))
 
     def named_in(self, text: str) -> Iterator[Naming]:
         """Yield what a text names by title, path, id, name or alias, ignoring letter case.
@@ -319,7 +319,9 @@ class Documents:
 
     def facets(self, documents: Ranking | str) -> Facets:
         """Return how many have each type, tag, month, person and folder; "" are all documents."""
-        return self._session.fresh_index().generation().facets.of(self.chosen(documents))
+        return (
+            self._session.fresh_index().generation().derived(FacetIndex).of(self.chosen(documents))
+        )
 
     def chosen(self, documents: Ranking | str) -> Sequence[str]:
         """Return the paths of the results of a ranking, or those that a path filter matches."""

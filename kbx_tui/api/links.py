@@ -39,7 +39,7 @@ from kbx_tui.search.results.answer import vector_notes
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written
-    from kbx_tui.search.page_list import PageList
+    from kbx_tui.search.browse import PageList
 
 
 class Links:
@@ -87,7 +87,7 @@ class Links:
 
     def orphans(self, path: str = "") -> PageList:
         """Return the documents, of those that a path filter matches, to which no other links."""
-        from kbx_tui.search.page_list import list_pages
+        from kbx_tui.search.browse import list_pages
 
         self._session.ensure_indexed()
         paths = self._links().orphans(Documents.of(self._session).in_scope(path))

@@ -22,8 +22,13 @@ from kbx_tui.formatting import (
     stacked_bar,
 )
 from kbx_tui.safe_text import safe_line
-from kbx_tui.search.results.read_text import as_read
-from kbx_tui.search.results.response import exact_words, kept_entities, mode_details, score_reasons
+from kbx_tui.search.results.response import (
+    as_read,
+    exact_words,
+    kept_entities,
+    mode_details,
+    score_reasons,
+)
 from kbx_tui.user_files import editor_command
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,22 +35,21 @@ from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import Rows, ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
-from kbx_tui.search.name_lookup import DocumentNames, EntityNames, NameLookup
-from kbx_tui.search.properties import Properties
+from kbx_tui.search.name_lookup import EntityNames, NameLookup
 from kbx_tui.search.query.date_forms import DocumentDates
 from kbx_tui.search.query.name_index import KnownItems
 from kbx_tui.search.query.name_matching import QueryNames
 from kbx_tui.search.query.query_terms import NameMatch
 from kbx_tui.search.query.typed_filters import TypedFilter
 from kbx_tui.search.request import Filters
-from kbx_tui.search.retrieval.asked_kind import DocumentKinds
 from kbx_tui.search.retrieval.entity_pass import EntityDocuments, EntityPass, FactIndex
-from kbx_tui.search.retrieval.scope import ScopedDocuments, find_scope
+from kbx_tui.search.retrieval.scope import Properties, ScopedDocuments, find_scope
 from kbx_tui.search.retrieval.speakers import Speakers
 
 if TYPE_CHECKING:
     from kbx_tui.search.link_graph import Destinations
-    from kbx_tui.search.results.facets import FacetIndex
+
+Made = TypeVar("Made")
 
 _CITATION_KEY = re.compile(r"[^\W\d_][^\s/]*\d[^\s/]*\Z")
 
@@ -131,11 +130,18 @@ class IndexGeneration:
         self._vectors: VectorMatrix | None = None
         self._vectors_read = self._reading_took = 0.0
         self._names = LruCache[str, QueryNames](NAMES_KEPT)
+        self._derived: dict[Callable[[Snapshot], Any], Any] = {}
         self._clear_pass_one()
 
     @property
     def number(self) -> int:
         return generation_of(self.versions)
+
+    def derived(self, make: Callable[[Snapshot], Made]) -> Made:
+        """Return what `make` makes of the snapshot, made once."""
+        if make not in self._derived:
+            self._derived[make] = make(self.snapshot)
+        return cast(Made, self._derived[make])
 
     def was_damaged(self) -> bool:
         return changed_in_place(self._store, self._file_states)
@@ -278,10 +284,6 @@ class IndexGeneration:
         return Speakers(self.snapshot, self.entity_names)
 
     @cached_property
-    def document_names(self) -> DocumentNames:
-        return DocumentNames(self.snapshot)
-
-    @cached_property
     def destinations(self) -> Destinations:
         from kbx_tui.search.link_graph import Destinations  # late: imports a markdown parser
 
@@ -289,12 +291,6 @@ class IndexGeneration:
         if before is None or not before.hold_for(self.snapshot):
             self.known_destinations = before = Destinations(self.snapshot)
         return before
-
-    @cached_property
-    def facets(self) -> FacetIndex:
-        from kbx_tui.search.results.facets import FacetIndex  # late: a first search needs none
-
-        return FacetIndex(self.snapshot)
 
     @cached_property
     def known_items(self) -> KnownItems:
@@ -308,17 +304,13 @@ class IndexGeneration:
     def document_dates(self) -> DocumentDates:
         return DocumentDates(self.snapshot.dates)
 
-    @cached_property
-    def document_kinds(self) -> DocumentKinds:
-        return DocumentKinds(self.snapshot)
-
 
 MISSING: Body = ("", 1)
 
 
 class BodyReader:
     def __init__(self, snapshot: Snapshot, store: Store) -> None:
-        self._row_of, self._store = snapshot.row_of, store
+        self._snapshot, self._store = snapshot, store
         self._files, _ = BODIES.map_for(store, snapshot.versions)
         self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
         """For each row, the number of its file and of the body in that file; -1 for none."""
@@ -326,18 +318,18 @@ class BodyReader:
             kept = np.flatnonzero(rows >= 0)
             self._places[:, rows[kept]] = np.full(len(kept), number), kept
 
-    def read(self, paths: Sequence[str]) -> list[Body]:
-        """Return the bodies in the order of `paths`, empty if deleted. Raises IndexFault."""
-        bodies: dict[str, Body] = {}
-        for path in paths:
-            if (row := self._row_of.get(path)) is not None:
-                number, place = self._places[:, row].tolist()
-                if place >= 0:
-                    bodies[path] = self._files[number][0][place]
-        missing = [path for path in dict.fromkeys(paths) if path not in bodies]
-        if missing:
+    def read(self, paths: Iterable[str]) -> list[Body]:
+        return self.of_rows([self._snapshot.row_of.get(path, -1) for path in paths])
+
+    def of_rows(self, rows: Sequence[int]) -> list[Body]:
+        """Return the bodies in the order of `rows`, empty if deleted. Raises IndexFault."""
+        bodies: dict[int, Body] = {-1: MISSING}
+        for row, number, place in zip(rows, *self._places[:, rows].tolist(), strict=True):
+            if row >= 0 and place >= 0:
+                bodies[row] = self._files[number][0][place]
+        if missing := {self._snapshot.paths[row]: row for row in rows if row not in bodies}:
             where = is_one_of("path", missing)
             table = self._store.rows("documents", ["path", "body", "body_line"], where)
-            for row in table.to_pylist():
-                bodies[row["path"]] = (row["body"], row["body_line"])
-        return [bodies.get(path, MISSING) for path in paths]
+            for found in table.to_pylist():
+                bodies[missing[found["path"]]] = found["body"], found["body_line"]
+        return [bodies.get(row, MISSING) for row in rows]

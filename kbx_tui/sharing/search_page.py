@@ -21,7 +21,6 @@ from kbx_tui.api.several_bases import OwnedResult, SeveralResponse
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_percent, format_score, mode_name
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import Tuning
-from kbx_tui.search.results.read_text import as_read
 from kbx_tui.search.results.response import (
     PassOneEntity,
     ScoreReasons,
@@ -29,6 +28,7 @@ from kbx_tui.search.results.response import (
     SearchMeta,
     SearchResponse,
     SearchResult,
+    as_read,
     candidates_words,
     count_words,
     dates_words,

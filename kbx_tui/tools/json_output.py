@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from kbx_tui.importing.import_planning import ImportPlan
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact
+    from kbx_tui.search.browse import PageList
     from kbx_tui.search.digest import Digest
     from kbx_tui.search.evidence.evidence import PreferredDates
     from kbx_tui.search.link_records import BrokenLink, DocumentLinks, RelatedDocuments
-    from kbx_tui.search.page_list import PageList
     from kbx_tui.search.results.response import SearchMeta, SearchResponse, SearchResult
     from kbx_tui.similarity.duplicate_scan import DuplicateScan
     from kbx_tui.similarity.pair_score import (

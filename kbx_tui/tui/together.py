@@ -22,7 +22,7 @@ from kbx_tui.errors import KbxError, NotTrusted
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest
-from kbx_tui.search.results.read_text import as_read
+from kbx_tui.search.results.response import as_read
 from kbx_tui.tui.base_session import CLOSE_SECONDS
 from kbx_tui.tui.bases import Bases
 from kbx_tui.tui.commands.bindings import bindings

@@ -73,10 +73,9 @@ PROPAGATION_SHARE = 0.9
 """Share of a score difference that propagates to an adjacent part. Chosen by the experiment "score
 propagation between continuations" in docs/quality.md."""
 
-DATE_WEIGHT, WRITTEN_DATE_WEIGHT = 0.3, 0.2
-"""How much the time that a query asks for weighs in the relevance of a document; the second where
-the words of the date are searched for too. Chosen by the experiment "date preference" in
-docs/quality.md."""
+DATE_WEIGHT = 0.3
+"""How much the time that a query asks for weighs in the relevance of a document. Chosen by the
+experiment "date preference" in docs/quality.md."""
 
 DATE_COUNTS_FROM = 0.25
 """Share of a full answer from which the time counts in full. Chosen by the same experiment."""

@@ -362,10 +362,10 @@ class KnownItems:
 
     def find(self, text: str) -> list[tuple[int, str]]:
         """Return the rows that `text` names in full, each with `path`, `id`, `title` or `date`."""
-        key = item_key(text)
-        found = self._with_key(key) or self._with_key(key.removesuffix(".md")) if key else []
-        words = name_key(text)
-        return found or (self._with_key(words) if " " in words else [])
+        key, words = item_key(text), name_key(text)
+        keys = (key, key.removesuffix(".md"), words if " " in words else "")
+        found = (self._with_key(each) for each in dict.fromkeys(filter(None, keys)))
+        return next(filter(None, found), [])
 
     def titles_in(
         self, words: Sequence[str], telling: Sequence[bool]
@@ -375,19 +375,24 @@ class KnownItems:
         Longest first, and only those with two telling words. Titles that several documents share
         are left out: they name a series.
         """
-        for size in range(min(len(words), LONGEST_TITLE), 1, -1):
-            for start in range(len(words) - size + 1):
-                if sum(telling[start : start + size]) < 2:  # a quick check before any lookup
-                    continue
-                key = " ".join(words[start : start + size])
-                rows = [
-                    row
-                    for segment in self._segments
-                    for number, document in segment.documents.items(key)
-                    if KINDS[number] == "title" and (row := int(segment.rows[document])) >= 0
-                ]
-                if len(rows) == 1:
-                    yield start, start + size, rows[0]
+        runs = {
+            (start, start + size): " ".join(words[start : start + size])
+            for size in range(min(len(words), LONGEST_TITLE), 1, -1)
+            for start in range(len(words) - size + 1)
+            if sum(telling[start : start + size]) > 1
+        }
+        hashes = np.array(list(map(key_hash, runs.values())), np.uint64)
+        columns = [segment.documents.by_key.hashes for segment in self._segments]
+        known = {number for column in columns for number, _, _ in _places(column, hashes)}
+        for number, ((start, end), key) in enumerate(runs.items()) if known else ():
+            rows = [
+                row
+                for segment in (self._segments if number in known else ())
+                for kind, document in segment.documents.items(key)
+                if KINDS[kind] == "title" and (row := int(segment.rows[document])) >= 0
+            ]
+            if len(rows) == 1:
+                yield start, end, rows[0]
 
     def _with_key(self, key: str) -> list[tuple[int, str]]:
         found = [(ID, row, ID) for row in self._pages.with_id_key(key)]

@@ -118,9 +118,10 @@ class NamedQuery:
         spans = tuple((match.start, match.end) for match, kind in named if kind in PEOPLE)
         things = [match for match, _ in named if (match.start, match.end) not in spans]
         rest, by_name = without_spans(text, spans) if spans else text, text
-        rest_has_topic = asks_for_topic(folded_words(rest))
         words_asked = without_spans(text, {(match.start, match.end) for match, _ in named})
-        asked = folded_words(words_asked)
+        asked = [word.folded for word in words_of(words_asked)]
+        asked_topic = asks_for_topic(asked)
+        rest_has_topic = asks_for_topic(folded_words(rest)) if things else asked_topic
         for match in sorted(matches, key=lambda each: -each.start):
             if match.signal.kind == "role" and FOR_PEOPLE.isdisjoint(asked):
                 name = entities[match.entity].name
@@ -139,7 +140,7 @@ class NamedQuery:
             things=tuple(match.entity for match in things),
             document_query=rest if rest_has_topic or is_for_page else by_name,
             names_only=names_only,
-            words_asked=words_asked if asks_for_topic(asked) and not asks_state else "",
+            words_asked=words_asked if asked_topic and not asks_state else "",
             asks_for_news=news,
         )
 

@@ -48,7 +48,7 @@ KINDS_OF_TEXT = _LISTS["KINDS_OF_TEXT"]
 FOR_PEOPLE, FOR_MEETINGS, FOR_NEWEST = (
     _LISTS[name] for name in ("FOR_PEOPLE", "FOR_MEETINGS", "FOR_NEWEST")
 )
-"""Words that ask for people, for meetings, or for the newest documents (`asked_kind`)."""
+"""Words that ask for people, for meetings, or for the newest documents (`asked.py`)."""
 NEWS = _LISTS["NEWS"]
 """Words that ask for the newest documents after `what is` or `anything`: `what is Ada up to`."""
 STATES = _LISTS["STATES"]
@@ -118,7 +118,7 @@ def asks_for_news(words: Sequence[str]) -> bool:
     return bool(words_for_news(words)) and FOR_PEOPLE.isdisjoint(words)
 
 
-_FOR_NEWS = FOR_NEWEST | NEWS | {"last"}
+FOR_NEWS = FOR_NEWEST | NEWS | {"last"}
 _BEFORE_NOUNS = ARTICLES | {"what", "his", "her", "its", "my", "our", "their", "your"}
 
 
@@ -129,7 +129,7 @@ def words_for_news(words: Sequence[str]) -> frozenset[str]:
     There are none in `Ada on updates`, `what is the new fare`, `what is her new role`, `what
     working hours` and `last resort`.
     """
-    if _FOR_NEWS.isdisjoint(words):  # as most are
+    if FOR_NEWS.isdisjoint(words):  # as most are
         return frozenset()
     found = set[str]()
     asks, before = False, ""
@@ -249,13 +249,13 @@ OF_AGENTS = (
 
 
 class QueryWords:
-    def __init__(self, text: str, base_form: Callable[[str], str] = fold) -> None:
+    def __init__(self, text: str, base_form: Callable[[str], str] | None = None) -> None:
         """`base_form` returns the name that a word is a form of, else the word itself, folded."""
         self.text = text
         self.words = list(words_of(text))
-        for index, word in enumerate(self.words):
-            if (form := base_form(word.text)) != word.folded:
-                self.words[index] = replace(word, folded=form)
+        if base_form is not None:
+            forms = (base_form(word.text) for word in self.words)
+            self.words = [replace(w, folded=f) for w, f in zip(self.words, forms, strict=True)]
         self.folded = [word.folded for word in self.words]
         self.used = [False] * len(self.words)
         capitals = [index for index, word in enumerate(self.words) if word.is_capitalised]

@@ -65,7 +65,7 @@ from kbx_tui.search.query.query_terms import (
 from kbx_tui.search.query.query_words import topic_words_of
 from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import Tuning
-from kbx_tui.search.retrieval.asked_kind import asks_for_people
+from kbx_tui.search.retrieval.asked import asks_for_people
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
@@ -119,7 +119,7 @@ class DocumentPass:
         written = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
         rows = highest(scores, np.flatnonzero(scores > 0.0), TEXTS_READ)
         titles = [generation.snapshot.titles[row] for row in rows.tolist()]
-        bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows.tolist()])
+        bodies = generation.bodies.of_rows(rows.tolist())
         texts = zip(titles, (body for body, _ in bodies), strict=True)
         lacking = rows[[not any(map(written.search, text)) for text in texts]]
         return lacking[: 0 if len(lacking) == len(rows) else None]

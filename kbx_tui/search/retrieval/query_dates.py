@@ -32,7 +32,7 @@ from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
-from kbx_tui.search.evidence.scores import DATE_WEIGHT, WRITTEN_DATE_WEIGHT, frozen
+from kbx_tui.search.evidence.scores import DATE_WEIGHT, frozen
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.date_forms import (
     DAY,
@@ -48,13 +48,16 @@ from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.query.query_words import (
     DOCUMENT_WORDS,
     FOR_NEWEST,
+    FOR_NEWS,
     KINDS_OF_TEXT,
     asks_for_news,
     has_topic,
     topic_words_of,
     words_for_news,
+    words_of,
 )
 from kbx_tui.search.request import Filters, SearchRequest
+from kbx_tui.search.retrieval.asked import DocumentKinds
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
@@ -151,10 +154,8 @@ class QueryDates:
             PreferredDates(read.text, read.period.first, read.period.last, read.period.words)
             for read in self.read
         )
-        all_relative = all(read.is_relative for read in self.read)
-        weight = DATE_WEIGHT if all_relative else WRITTEN_DATE_WEIGHT
         matches = frozen(matches[scoped.rows])
-        return DatePreference(dates, matches, full_relevance, weight, self.is_filter)
+        return DatePreference(dates, matches, full_relevance, DATE_WEIGHT, self.is_filter)
 
 
 def _newest_asked_for(query: str) -> Sequence[str] | None:
@@ -162,7 +163,9 @@ def _newest_asked_for(query: str) -> Sequence[str] | None:
 
     Empty if they say nothing, as in `last meeting`; None if anything else is asked.
     """
-    words = list(folded_words(query))
+    words = [word.folded for word in words_of(query)]
+    if FOR_NEWS.isdisjoint(words):  # as most are
+        return None
     ignored = words_for_news(words) | DOCUMENT_WORDS | {"last"}
     kind = [word for word in words if word not in ignored and has_topic((word,))]
     if not kind:
@@ -182,13 +185,13 @@ def _searched(dated: DatedQuery, named: NamedQuery) -> str:
         return dated.rest if named.names_only and dated.dates else dated.text
     if topic_words_of(folded_words(dated.rest)):
         return dated.text
-    may_be_written = not dated.dates and not all(read.is_relative for read in dated.undated)
+    may_be_written = not dated.dates and any(read.is_written for read in dated.undated)
     return dated.text if may_be_written else ""
 
 
 def _rows_of_kind(words: Sequence[str], generation: IndexGeneration) -> Iterator[int]:
     """Yield the dated documents whose type, folders or series folded words are."""
-    rows = np.flatnonzero(generation.document_kinds.called(words)).tolist()
+    rows = np.flatnonzero(generation.derived(DocumentKinds).called(words)).tolist()
     return (row for row in rows if generation.snapshot.dates[row])
 
 
@@ -303,14 +306,15 @@ class ReadDate:
     period: Period
     named_period: Period | None = None
     """The day, month, quarter or year if it names one, as documents may do too; else None."""
-    is_relative: bool = False
+    is_written: bool = True
+    """Whether documents may write it so: not `last week`, `since May` or `from May to July`."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatedQuery:
     text: str
-    """The text to search for, without dates relative to today, which documents do not contain. It
-    includes dates that documents may contain, and those without documents."""
+    """The text to search for, without dates that documents do not contain: those relative to today
+    and those with an open end. It includes the others, and those without documents."""
     rest: str
     dates: tuple[ReadDate, ...] = ()
     """Dates on which documents are dated."""
@@ -365,7 +369,7 @@ def read_dates(
         meant = _resolve(query, expression, today, documents)
         has_documents = documents.any_in(meant.period)
         (read if has_documents else undated).append(meant)
-        if has_documents and expression.first.relative:
+        if has_documents and not meant.is_written:
             removed.append((expression.start, expression.end))
     rest = _without_dates(query, [(expression.start, expression.end) for expression in expressions])
     return DatedQuery(_without_dates(query, removed), rest, tuple(read), tuple(undated))
@@ -459,10 +463,10 @@ def _resolve(query: str, e: _Expression, today: date, documents: DocumentDates) 
     # Without a leap year in range, 29 February has no options.
     periods = [_directed(e, *dates) for dates in options or [(today, today)]]
     period = next(filter(documents.any_in, periods), periods[0])
-    is_named = e.direction == "in" and not e.is_whole_week and e.first is e.last
+    is_written = e.direction == "in" and e.first is e.last and not is_relative
     is_one = e.first.days is None or e.first.days[0] == e.first.days[1]
-    is_named = is_named and is_one and not is_relative
-    return ReadDate(text, period, period if is_named else None, is_relative)
+    is_named = is_written and is_one and not e.is_whole_week
+    return ReadDate(text, period, period if is_named else None, is_written)
 
 
 def _years(year: int | None, today: date, documents: DocumentDates) -> Sequence[int]:

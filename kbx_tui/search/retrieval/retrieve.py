@@ -58,8 +58,15 @@ from kbx_tui.search.results.snippets import (
     wanted_words,
 )
 from kbx_tui.search.results.text_words import OffsetsOf, offsets_in_body
-from kbx_tui.search.retrieval.asked_detail import OPEN_ITEMS, details_asked_for, property_line
-from kbx_tui.search.retrieval.asked_kind import age_factors, asked_kind, asks_for_people
+from kbx_tui.search.retrieval.asked import (
+    OPEN_ITEMS,
+    DocumentKinds,
+    age_factors,
+    asked_kind,
+    asks_for_people,
+    details_asked_for,
+    property_line,
+)
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
     FeedbackQuery,
@@ -148,7 +155,7 @@ class Retriever:
         """
         generation, searched = self._index.generation(), evidence.as_searched.query
         vector = None if evidence.fast or not searched else self._query_vectors.known(searched)
-        query, words, row_of = evidence.document_query, generation.words, generation.snapshot.row_of
+        query, words, snapshot = evidence.document_query, generation.words, generation.snapshot
 
         @cache
         def wanted(language: str) -> WantedWords:
@@ -159,10 +166,11 @@ class Retriever:
 
         asked = evidence.asked_kind and evidence.asked_kind.speaker
         turns = AskedTurns(generation, asked) if asked else None
-        paths = [evidence.paths[row] for row in rows]
-        base_rows = [row_of.get(path, -1) for path in paths]
+        base_rows = rows  # looking paths up takes longer than any other step
+        if evidence.paths is not snapshot.paths:  # a part of the base, or another generation of it
+            base_rows = [snapshot.row_of.get(evidence.paths[row], -1) for row in rows]
         details = [evidence.known_items.get(row, "") for row in rows]
-        bodies, offsets = generation.bodies.read(paths), words.offsets(base_rows)
+        bodies, offsets = generation.bodies.of_rows(base_rows), words.offsets(base_rows)
         for row, (body, line), known, what in zip(base_rows, bodies, offsets, details, strict=True):
             language = ENGLISH if row < 0 else words.language_of(row)
             cosines, offsets_of = NO_CHUNKS, None
@@ -171,7 +179,7 @@ class Retriever:
             if row >= 0 and language == ENGLISH:
                 offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
             spoken = turns.best(row, body, offsets_of) if turns is not None else None
-            properties = generation.snapshot.properties[row] if what and row >= 0 else ()
+            properties = snapshot.properties[row] if what and row >= 0 else ()
             yield PassageSource(
                 body=body,
                 body_line=line,
@@ -292,12 +300,14 @@ class _Search:
         for row, what in self._known_items.items():
             known_items[int(np.searchsorted(scoped.rows, row))] = what
         as_typed, as_searched = scoring.lexical
-        fast = self._request.fast
+        fast, scope = self._request.fast, scoped.scope
+        if len(self._unknown) > len(scope.unknown_names):
+            scope = replace(scope, unknown_names=self._unknown)
         return Evidence(
             query=self._request.query,
             document_query=self._named.document_query,
             generation=self._generation.number,
-            scope=replace(scoped.scope, unknown_names=self._unknown),
+            scope=scope,
             entities=self._entities,
             links=tuple(links),
             paths=scoped.paths,
@@ -330,7 +340,7 @@ class _Search:
     def _asked_kind(self, rows: Rows) -> AskedKind | None:
         if self._spoken is not None:
             return self._spoken.at(rows)
-        kinds, for_time = self._generation.document_kinds, bool(self._dates.read)
+        kinds, for_time = self._generation.derived(DocumentKinds), bool(self._dates.read)
         query, named = self._request.searched, self._named
         return asked_kind(query, named, kinds, rows, for_time=for_time)
 
@@ -489,7 +499,7 @@ class _Search:
                 why, dated = "date", self._preference.matches == DateMatch.DATED
             if dates.of_kind:
                 return dict.fromkeys(np.flatnonzero(np.isin(rows, dates.of_kind)).tolist(), why)
-            of_kind = self._generation.document_kinds.listed_for(self._request.searched)
+            of_kind = self._generation.derived(DocumentKinds).listed_for(self._request.searched)
             listed = dated if of_kind is None else dated & of_kind[rows]
             return dict.fromkeys(np.flatnonzero(listed if listed.any() else dated).tolist(), why)
         is_listed = bool(self._request.typed.filters) and not dates.undated
@@ -580,7 +590,7 @@ class AskedTurns:
         speaks[list(self.labels)] = True
         factors = np.full(len(flags), UNSPOKEN)
         rows = highest(bm25, np.flatnonzero(speaks & flags & (bm25 > 0.0)), TURNS_READ).tolist()
-        bodies = generation.bodies.read([generation.snapshot.paths[row] for row in rows])
+        bodies = generation.bodies.of_rows(rows)
         offsets = generation.words.offsets(rows)
         for row, (body, _), known in zip(rows, bodies, offsets, strict=True):
             is_english = generation.words.language_of(row) == ENGLISH

@@ -154,7 +154,7 @@ class Speakers:
 
     def asked(self, query: QueryWords, names: Sequence[NameMatch]) -> AskedSpeaker | None:
         """Return who is asked for what they said; None for nobody, or for who never speaks."""
-        if _ASKING.isdisjoint(query.folded):  # a quick check: most queries ask for something else
+        if _ASKING.isdisjoint(query.folded) or not self._rows_of:  # as in most searches
             return None
         for name, start, size in self._people_in(query, names):
             verb = _verb_of_saying(query, start, size)

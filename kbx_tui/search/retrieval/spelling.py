@@ -16,7 +16,7 @@ from kbx_tui.search.evidence.scores import Flags, Rows
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import HINT, NamedQuery
 from kbx_tui.search.query.query_words import VERB_FOLLOWS, QueryWords, has_topic, words_of
-from kbx_tui.search.retrieval.asked_kind import asks_for_people
+from kbx_tui.search.retrieval.asked import asks_for_people
 from kbx_tui.search.retrieval.query_dates import QUOTED
 
 FORMS_FROM, UMLAUTS_FROM = 5, 50
@@ -128,8 +128,7 @@ def _texts(
     """Yield the language and the text, with names, of the first rows that are flagged."""
     snapshot = generation.snapshot
     first = rows[flags[rows]][:most].tolist()
-    bodies = generation.bodies.read([snapshot.paths[row] for row in first])
-    for row, (body, _) in zip(first, bodies, strict=True):
+    for row, (body, _) in zip(first, generation.bodies.of_rows(first), strict=True):
         names = (snapshot.titles[row], snapshot.attendees[row], *snapshot.aliases[row])
         yield generation.words.language_of(row), " ".join((*names, body))
 

@@ -33,8 +33,7 @@ from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results import answer
-from kbx_tui.search.results.read_text import as_read
-from kbx_tui.search.results.response import TYPED_EXACTLY, Snippet
+from kbx_tui.search.results.response import TYPED_EXACTLY, Snippet, as_read
 from kbx_tui.tui.explore import view
 from kbx_tui.tui.explore.search_state import SearchState
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui import KnowledgeBase, OutOfRange
-from kbx_tui.search.retrieval.asked_kind import AGE_WEIGHT, age_factors
+from kbx_tui.search.retrieval.asked import AGE_WEIGHT, age_factors
 from tests.functional.vaults import index_vault
 
 TODAY = date(2026, 6, 1)

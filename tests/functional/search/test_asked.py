@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import KnowledgeBase
-from kbx_tui.search.retrieval.asked_kind import asks_for_people
+from kbx_tui.search.retrieval.asked import asks_for_people
 from tests.functional.vaults import index_vault
 
 FILES = {

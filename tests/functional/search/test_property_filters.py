@@ -12,10 +12,10 @@ from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import DOCUMENTS
 from kbx_tui.index.text_columns import CodedColumn, TextColumn, TextLists
 from kbx_tui.knowledge.fields import properties_of
-from kbx_tui.search import properties
-from kbx_tui.search.properties import matcher
 from kbx_tui.search.query.typed_filters import TypedFilter, unfinished_filter
 from kbx_tui.search.request import SearchRequest
+from kbx_tui.search.retrieval import scope
+from kbx_tui.search.retrieval.scope import matcher
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
@@ -210,11 +210,11 @@ def test_texts_are_read_once_for_each_property_and_distinct_values_compared(
 
         return is_matching
 
-    monkeypatch.setattr(properties, "matcher", counted)
+    monkeypatch.setattr(scope, "matcher", counted)
     rows = [(f"status={n % 3}", "due=1", "due=2", f"subdue={n}") for n in range(900)]
     texts = Counted.of(map(TextLists.joined, rows))
     keys = CodedColumn.of([TextLists.joined(("status", "due", "subdue"))] * len(rows))
-    known = properties.Properties(TextLists(texts), keys)
+    known = scope.Properties(TextLists(texts), keys)
     assert known.named_in("Status:1 error:5032") == ("Status",)
     assert known.misspelt("stauts:1 error:5032") == (("stauts:1", "status"),)
     assert passes == 0

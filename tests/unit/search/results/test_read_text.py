@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.search.results.read_text import as_read
+from kbx_tui.search.results.response import as_read
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import pytest
 
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.query.query_terms import NamedQuery
-from kbx_tui.search.retrieval.asked_kind import OLDEST, DocumentKinds, asked_kind
+from kbx_tui.search.retrieval.asked import OLDEST, DocumentKinds, asked_kind
 from tests.unit.search.snapshots import snapshot_of
 
 DATES = ("2020", "2022-01", "2022-01-01", "2026-03-17", "")

@@ -21,6 +21,7 @@ from kbx_tui.editing.fact_edits import (
     FactEdit,
     StrikeFact,
     TickFact,
+    parse_fact_page,
     source_note,
 )
 from kbx_tui.editing.file_edits import FileEdit, ProgressCallback, write_files
@@ -30,8 +31,6 @@ from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.fact_line import read_fact_line
-from kbx_tui.knowledge.fact_sections import read_facts
-from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.similarity.compared_words import normal_form
 from kbx_tui.similarity.pair_score import MAX_TEXT, too_long_for_a_fact
@@ -85,8 +84,8 @@ def find_active_fact(
     Case, accents, spacing, end punctuation and notes are ignored.
     """
     wanted = {normal_form(read_fact_line(text).text or text) for text in texts}
-    facts, state = read_facts(parse_document(path, data), entity_id), (kind, "active", False)
-    active = (fact for fact in facts if (fact.kind, fact.status, fact.done) == state)
+    facts, state = parse_fact_page(path, data, entity_id).facts, (kind, "active", False)
+    active = (fact for fact, _ in facts if (fact.kind, fact.status, fact.done) == state)
     return next((fact for fact in active if normal_form(fact.text) in wanted), None)
 
 

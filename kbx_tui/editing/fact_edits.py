@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from kbx_tui.editing.lossless_text import LosslessText, Splice, decode_lossless, one_line
@@ -84,7 +85,7 @@ class _FactValues(NamedTuple):
 def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
     """Return the page after an edit. Raises WriteFault when it cannot be made safely."""
     entity_id = owner_of(edit)
-    page = FactPage.parse(path, data, entity_id)
+    page = parse_fact_page(path, data, entity_id)
     others = _values_in(page)
     expected: _FactValues | None
     if isinstance(edit, AddFact):
@@ -103,7 +104,7 @@ def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
         )
     for splice in splices:
         after = page.text.apply(splice)
-        if _is_expected(_values_in(FactPage.parse(path, after, entity_id)), others, expected):
+        if _is_expected(_values_in(parse_fact_page(path, after, entity_id)), others, expected):
             return after
     raise WriteFault(refusal)
 
@@ -199,16 +200,18 @@ def _require_date(date: str) -> str:
 HEADINGS: dict[FactKind, str] = {"fact": "Recent Facts", "open_item": "Open Items"}
 
 
+@lru_cache(maxsize=2)
+def parse_fact_page(path: str, data: bytes, entity_id: str) -> FactPage:
+    """Cached, as the page after an edit is the page before the next one."""
+    document = parse_document(path, data)
+    return FactPage(decode_lossless(data), document, facts_with_items(document, entity_id))
+
+
 @dataclass(frozen=True, slots=True)
 class FactPage:
     text: LosslessText
     document: Document
     facts: tuple[tuple[Fact, ListItem], ...]
-
-    @classmethod
-    def parse(cls, path: str, data: bytes, entity_id: str) -> FactPage:
-        document = parse_document(path, data)
-        return cls(decode_lossless(data), document, facts_with_items(document, entity_id))
 
     @property
     def body_start(self) -> int:
@@ -309,7 +312,7 @@ def verbatim_fact_texts(path: str, data: bytes) -> dict[tuple[int, str], str]:
     Bullet, check box, date and notes are left out and several lines are joined by spaces. Raises
     WriteFault when the page cannot be decoded losslessly.
     """
-    page = FactPage.parse(path, data, "")
+    page = parse_fact_page(path, data, "")
     texts = {}
     for fact, item in page.facts:
         first, end = page.lines_of(item)

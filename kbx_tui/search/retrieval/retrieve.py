@@ -523,8 +523,7 @@ class QueryVectors:
 
         Raises EmbeddingError without a model.
         """
-        future = self._futures.get(text)
-        if future is None or (future.done() and future.exception() is not None):
+        if self._begun(text) is None:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(EMBEDDING_THREADS, "kbx-query")
             embedder, begun = self._open_embedder(), Event()
@@ -549,7 +548,12 @@ class QueryVectors:
         return one == own
 
     def known(self, text: str) -> Vector | None:
-        return self.vector(text) if self._futures.get(text) is not None else None
+        return self.vector(text) if self._begun(text) is not None else None
+
+    def _begun(self, text: str) -> Future[Vector] | None:
+        future = self._futures.get(text)
+        has_failed = future is not None and future.done() and future.exception() is not None
+        return None if has_failed else future
 
 
 class AskedTurns:

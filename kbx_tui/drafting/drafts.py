@@ -155,18 +155,20 @@ def merge_drafts(
 
 def _read(root: Path, notice: Notice = ignore) -> tuple[Log[Draft], list[tuple[str, Draft | None]]]:
     log, first = Log(root, "drafts.jsonl", Draft, notice), dict[str, Draft]()
+    others = set[str]()
 
     def is_first(draft: Draft | None) -> bool:
         if draft is None or not draft.id or not draft.text.strip():
             return False
         if len(first) >= MAX_DRAFTS and draft.id not in first:
-            notice(
-                f"only {MAX_DRAFTS:,} drafts are shown; the others follow once these are settled"
-            )
+            others.add(draft.id)
             return False
         return first.setdefault(draft.id, draft) == draft
 
-    return log, [(line, draft if is_first(draft) else None) for line, draft in log.lines()]
+    lines = [(line, draft if is_first(draft) else None) for line, draft in log.lines()]
+    if others:
+        notice(f"only {MAX_DRAFTS:,} drafts are shown; the others follow once these are settled")
+    return log, lines
 
 
 def _from_line(line: str, entity: str) -> Draft | None:

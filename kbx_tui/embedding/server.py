@@ -58,7 +58,7 @@ RETRIES, RETRY_SECONDS, LONGEST_WAIT = 2, 1.0, 10.0
 """How often a batch is sent again to a busy server, after how many seconds unless it says when."""
 AWAY_SECONDS = 10.0
 """How long queries fail at once after one had no answer: each key typed would wait for the next."""
-WITHOUT_HINT = "or search fast, by words alone (--fast; m in the app)"
+OTHERWISE = "--fast searches by words alone, as does m in the app when it says fast"
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +161,7 @@ class ServerEmbedder(TokenCounter):
                 if isinstance(cause, TimeoutError):
                     words = f"for {seconds:g} seconds"
                 raise EmbeddingUnavailable(
-                    f"no answer from {self._address} ({words}): start it, {WITHOUT_HINT}"
+                    f"no answer from {self._address} ({words}): is it running? {OTHERWISE}"
                 ) from error
             return self._vectors(body, len(texts))
 
@@ -237,7 +237,7 @@ class ServerEmbedder(TokenCounter):
             text = f"{where} limits requests ({status}); try again in {wait:.0f} seconds"
             return EmbeddingRateLimited(text, wait)
         if code == 408 or code >= 500:
-            return EmbeddingUnavailable(f"{where} failed ({status}); try again, {WITHOUT_HINT}")
+            return EmbeddingUnavailable(f"{where} failed ({status}); try again. {OTHERWISE}")
         if 300 <= code < 400:
             text = "sends on to another address, which is not followed: write the right one"
         elif code == 404:

@@ -318,10 +318,10 @@ class ExploreModel:
             return None
         return await self._client.run(lambda engine: engine.documents.complete_filter(unfinished))
 
-    async def find_entities(self, text: str) -> tuple[EntityName, ...]:
+    async def find_entities(self, text: str, limit: int) -> tuple[EntityName, ...]:
         if not self.is_searchable:
             return ()
-        return await self._client.run(lambda engine: engine.entities.find(text))
+        return await self._client.run(lambda engine: engine.entities.find(text, limit))
 
     # The answer.
 

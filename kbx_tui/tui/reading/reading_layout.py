@@ -286,6 +286,8 @@ def _drawn_table(
     for number, cells in rows.items():
         for column, (start, end) in enumerate(cells):
             widths[column] = max(widths[column], cell_len(lines[number - 1][start:end]))
+    if not any(widths):
+        return
     gaps = len(_BAR) * (len(widths) - 1)
     room -= gaps
     most = min(max(widths), max(room, 0))

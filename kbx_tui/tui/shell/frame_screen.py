@@ -16,6 +16,7 @@ from collections.abc import (
 )
 from contextlib import suppress
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 
 LAYOUT_PAUSE = 0.001
+ENTITIES_SHOWN, ENTITIES_SEARCHED = 20, 1_000
+"""Entities offered for a name, and those looked through for a kind of them."""
 
 
 @cache
@@ -337,14 +340,16 @@ class ModeScreen(FrameScreen):
         likely: Sequence[str] = (),
         *,
         ask: str = "which entity? type a name, such as of a person",
-        among: Callable[[EntityName], bool] = lambda entity: True,
+        among: Callable[[EntityName], bool] | None = None,
     ) -> None:
         """Let the user choose an entity; those with a `likely` name come first."""
+        most = ENTITIES_SHOWN if among is None else ENTITIES_SEARCHED
         find = self.session.explore.find_entities
 
         async def found(query: str) -> Sequence[EntityName]:
-            first = [] if query else [each for name in likely for each in (await find(name))[:1]]
-            return list(filter(among, dict.fromkeys((*first, *await find(query)))))
+            first = [] if query else [each for name in likely for each in await find(name, 1)]
+            fitting = filter(among, dict.fromkeys((*first, *await find(query, most))))
+            return list(islice(fitting, ENTITIES_SHOWN))
 
         self.app.push_screen(entity_palette(found, pick, ask))
 

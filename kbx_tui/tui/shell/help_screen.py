@@ -166,11 +166,13 @@ def help_lines(scopes: Sequence[Scope], keymap: Keymap, width: int, wanted: str 
         lines += section("Signs", dict.fromkeys(RESULT_SIGNS, ""))
     if wanted or {"draft_line", "review"} & {*scopes}:
         lines += section("Signs of drafts", dict.fromkeys(DRAFT_SIGNS, ""))
-    moved = [command for command in keymap.commands_in(*scopes) if command.moved]
-    before = (" ".join(map(display_key, command.moved.split(","))) for command in moved)
-    now = map(keymap.display_keys, moved)
-    pairs = " · ".join(f"{old}: {new}" for old, new in zip(before, now, strict=True))
-    lines += section("Keys that moved, which still work", {("", "dim", pairs): ""} if moved else {})
+    moved = " · ".join(
+        f"{display_key(key)}: {keymap.display_keys(command)}"
+        for command in keymap.commands_in(*scopes)
+        for key in filter(None, command.moved.split(","))
+        if not keymap.has_key(key, *scopes)
+    )
+    lines += section("Keys that moved, which still work", {("", "dim", moved): ""} if moved else {})
     if elsewhere := [line for scope in others for line in of(scope)]:
         lines += [BLANK, (Span(" Elsewhere", "accent"),), *elsewhere]
     return lines or [BLANK, (Span(f" no key or sign has “{wanted}”", "dim"),)]

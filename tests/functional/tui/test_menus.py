@@ -74,6 +74,7 @@ async def test_a_key_that_moved_still_works_and_only_the_help_says_the_new_one(d
         assert "v s" not in driver.status.text and "pgup" not in driver.status.text
         await driver.press("question_mark")
         await driver.until_shown(HelpText, "s: v s", "ctrl+b: pgup")
+        assert "g: home" not in driver.words_of(HelpText)
 
 
 async def test_a_key_given_to_a_command_of_a_menu_works_at_once(demo_copy: Path) -> None:

@@ -72,8 +72,8 @@ def test_drafts_survive_a_round_trip_through_the_file(tmp_path: Path) -> None:
 def test_of_many_stored_drafts_the_others_follow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two, three = map(new_draft, ("one", "two", "three"))
-    write_drafts(tmp_path, [one, two, three])
+    one, two, three, four = map(new_draft, ("one", "two", "three", "four"))
+    write_drafts(tmp_path, [one, two, three, four])
     monkeypatch.setattr("kbx_tui.drafting.drafts.MAX_DRAFTS", 2)
     notices = list[str]()
     assert read_drafts(tmp_path, notices.append) == (one, two)

@@ -68,7 +68,8 @@ class Panes(Horizontal):
     def show_pane(self, name: Pane) -> None:
         """Make this the pane shown in a small terminal; a wide one shows all panes, except that
         the entities give way to a document."""
-        if not self.has_class(f"-pane-{name}"):
+        shows_all = self.screen.has_class("-wide") and not self.has_class("-reading")
+        if not (shows_all or self.has_class(f"-pane-{name}")):
             self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
             self.add_class(f"-pane-{name}")
 

@@ -99,7 +99,12 @@ def test_a_table_is_drawn_in_columns_that_fit(width: int, rows: list[str]) -> No
 
 def test_a_long_table_and_one_without_a_header_stay_as_they_are() -> None:
     rows = ["| a | word |"] * MOST_TABLE_LINES
-    for lines in ([rows[0], "|---|---|", *rows], rows[:3], ["|---|---|", rows[0]], ["|", "|---|", "|"]):
+    for lines in (
+        [rows[0], "|---|---|", *rows],
+        rows[:3],
+        ["|---|---|", rows[0]],
+        ["|", "|---|", "|"],
+    ):
         assert lay_out(preview_of(lines), 60).preview.lines == tuple(lines)
 
 

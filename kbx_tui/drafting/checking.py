@@ -160,7 +160,7 @@ def check_with_entity(draft: Draft, entity: Entity, engine: SimilarityEngine) ->
 def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[DraftCheck]:
     """Return the checks with what the pair model says of their nearest texts, in one batch."""
     asked = {
-        id(known.pair): (known, check.entity.name if check.entity else "")
+        id(known.pair): (known, check.entity)
         for check in checks
         for known in (*_deciding(check), *_alike_of_others(check))
     }
@@ -168,8 +168,8 @@ def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[Draf
         [
             known.judged_pair
             if isinstance(known, SimilarityMatch)
-            else with_subject(known.pair, name)
-            for known, name in asked.values()
+            else (with_subject(known.pair, owner.name, owner.id) if owner else known.pair)
+            for known, owner in asked.values()
         ]
     )
     pairs = dict(zip(asked, judged, strict=True))

@@ -68,6 +68,14 @@ _BOUND = re.compile(
 )
 """What is before a time that ends or begins something."""
 RETURN = re.compile(r"(?i)\b(?:back|again|re(?:turn|open|sum|start)\w*)\b")
+"""Words of most returns, and of much else: `back pain`, `once again`."""
+RETURNED = re.compile(
+    r"(?i)(?:\A|\b(?:is|are|has|have|now) )(?:back|returned) (?:from|(?:at|to) work)\b"
+    r"|\bworks? again\b(?! \w)|\breopen(?:s|ed)\b"
+)
+"""What tells of a return to what was before, whatever is known."""
+_STRICT = ({"more", "than"}, {"less", "than"}, {"fewer", "than"})
+"""Words that alone make a number another: `100 users`, `more than 100 users`."""
 _EVENT = re.compile(
     r"(?i)\b(?:born|join|start|beg[aiu]n|end(?:s|ed)\b|founded|launch|went live|releas|ship|publish"
     r"|announc|deliver|hired|appoint|promot|retir|graduat|resign|left|mov(?:es|ed)\b|arriv|marri"
@@ -228,8 +236,8 @@ def _dates(left: Claims, right: Claims) -> list[Conflict]:
 
 
 def _are_apart(left: Claims, right: Claims) -> bool:
-    """Return whether months, quarters or parts of them exclude each other; seasons are of a half of
-    the earth."""
+    """Return whether months, quarters or parts of them exclude each other; which months a season
+    has depends on the hemisphere."""
     is_seasonal = any(time.part == "season" for time in (*left.times, *right.times))
     if is_seasonal or not (left.period and right.period):
         return False
@@ -239,6 +247,8 @@ def _are_apart(left: Claims, right: Claims) -> bool:
 def _numbers(left: Claims, right: Claims) -> list[Conflict]:
     numbers = left.quantities, left.quantities and right.quantities
     ours, theirs = numbers_and_dates.unmatched_quantities(*numbers)
+    if numbers[1] and left.words.keys() ^ right.words.keys() in _STRICT:
+        ours, theirs = list(left.quantities), list(right.quantities)
     if not (ours and theirs) or _is_one_long_number(left.text, right.text):
         return []
     figures, others = ({(each.figure, each.bound) for each in side} for side in (ours, theirs))

@@ -128,7 +128,7 @@ def find_clusters(
     found.sort(key=lambda each: -each[2].score)
     judged = judge(
         [
-            with_subject(pair, fact_vectors.entity_name(facts[left]))
+            with_subject(pair, fact_vectors.entity_name(facts[left]), facts[left].entity_id)
             if facts[left].entity_id == facts[right].entity_id
             else pair
             for left, right, pair in found[:MAX_JUDGED]

@@ -38,6 +38,7 @@ from kbx_tui.similarity.conflict_guard import (
     KEY,
     NEGATION,
     RETURN,
+    RETURNED,
     Claims,
     Conflict,
     ConflictKind,
@@ -371,8 +372,7 @@ class _Pair:
     @property
     def returns(self) -> bool:
         """Whether only the newer text tells of a return to what was before."""
-        ours, theirs = map(RETURN.search, (self.left, self.right))
-        return bool(ours) and not theirs
+        return bool(RETURNED.search(self.left)) and not RETURN.search(self.right)
 
     @property
     def only_adds(self) -> bool:
@@ -527,7 +527,7 @@ def _deny_the_same(left: str, right: str) -> bool:
 def _time_values(claims: Claims) -> list[tuple[object, ...]]:
     """Return the values in the order of the text; `Fridays` are not one `Friday`, but several."""
     if claims.period:
-        return [(claims.period.year, *claims.period.days())]
+        return [(claims.period.year, *claims.period.days(), claims.period.is_vague)]
     times = sorted(claims.times, key=lambda time: (time.start, time.part))
     is_list = sum(time.part == "weekday" for time in times) > 1
     return [
@@ -542,7 +542,7 @@ def _amounts(claims: Claims) -> list[tuple[str, Decimal, str]]:
 def _agree(left: Claims, right: Claims) -> bool:
     numbers = left.quantities, right.quantities
     return len(numbers[0]) == len(numbers[1]) and all(
-        other.bound and not one.bound and is_same_quantity(one, other)
+        other.bound == "about" and not one.bound and is_same_quantity(one, other)
         for one, other in zip(*numbers, strict=True)
     )
 

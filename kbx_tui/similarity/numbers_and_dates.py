@@ -72,9 +72,10 @@ CONVERTED, ROUGH = Decimal("0.01"), Decimal("0.1")
 """Shares by which equal quantities may differ: of two units, and where one is said to be rough."""
 _BOUND = re.compile(
     r"(?i)(?:(?P<about>\b(?:about|around|roughly|nearly|almost|circa|ca\.?|approx(?:imately|\.)?|some)"
-    r"|~)|\b(?P<most>no more than|less than|fewer than|under|below|at most|up to|maximum of)"
-    r"|\b(?P<least>no less than|more than|over|above|at least|minimum of))\s*[$€£]?$"
+    r"|~)|\b(?P<most>no more than|at most|up to|maximum of)|(?P<less>\b(?:less|fewer) than)"
+    r"|\b(?P<least>no less than|at least|minimum of)|(?P<more>\bmore than))\s*[$€£]?$"
 )
+_LOWER = ("least", "more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Quantity:
     start: int
     end: int
     bound: str = ""
-    """`about`, `most` or `least` where it is said to be: `about 300`, `at most 300`."""
+    """`about`, `most`, `less`, `least` or `more` where it is said to be: `about 300`."""
 
     @property
     def value(self) -> Decimal:
@@ -114,7 +115,8 @@ def find_quantities(
             bound = _BOUND.search(text, max(0, start - 20), start)
             kind = bound.lastgroup if bound else None
             if bound and kind:
-                quantity = replace(quantity, bound=kind, start=bound.start())
+                written = text[bound.start() : quantity.end]
+                quantity = replace(quantity, bound=kind, start=bound.start(), written=written)
             numbers.append(quantity)
             offset = quantity.end
         elif match["word"]:
@@ -141,12 +143,12 @@ def is_same_quantity(one: Quantity, other: Quantity) -> bool:
     if one.bound != other.bound and one.measure == other.measure:
         if "about" in (one.bound, other.bound) and _is_near(one.value, other.value, ROUGH):
             return True
-        if {one.bound, other.bound} == {"least", "most"}:
-            return False
         bound, exact = (one, other) if one.bound else (other, one)
+        is_lower = bound.bound in _LOWER
         if not exact.bound and bound.bound != "about":
-            at_least = bound.bound == "least"
-            return exact.value >= bound.value if at_least else exact.value <= bound.value
+            return exact.value >= bound.value if is_lower else exact.value <= bound.value
+        if is_lower != (exact.bound in _LOWER):
+            return False
     if not (one.measure and other.measure):  # at least one has no unit
         return _equal(one.figure, other.figure, is_measure=bool(one.measure or other.measure))
     if one.measure != other.measure:
@@ -379,7 +381,7 @@ def differing_times(
 ) -> tuple[list[TemporalExpression], list[TemporalExpression]]:
     left_only: list[TemporalExpression] = []
     right_only: list[TemporalExpression] = []
-    for part in sorted({time.part for time in left} & {time.part for time in right}):
+    for part in sorted({time.part for time in left} & {time.part for time in right} - {"stage"}):
         ours = [time for time in left if time.part == part]
         theirs = [time for time in right if time.part == part]
         if {time.value for time in ours}.isdisjoint(time.value for time in theirs):
@@ -405,6 +407,8 @@ class Period:
     """With a word before it that only says that it is a time: `in May`, `from 1 to 3 May`."""
     end: int
     is_span: bool
+    is_vague: bool
+    """Whether it has no exact edges: `mid-March`, `early 2023`."""
 
     @property
     def year(self) -> int:
@@ -445,7 +449,8 @@ def find_period(text: str, times: Sequence[TemporalExpression]) -> Period | None
     start = groups[0][0].start
     if joined := (_BEFORE_SPAN if is_span else _BEFORE_DATE).search(text, 0, start):
         start = joined.start()
-    return Period(begins[0], ends[1], start, groups[-1][-1].end, is_span)
+    is_vague = any(time.part == "stage" for time in times)
+    return Period(begins[0], ends[1], start, groups[-1][-1].end, is_span, is_vague)
 
 
 def _edges(times: Sequence[TemporalExpression]) -> tuple[tuple[int, int, int], ...]:
@@ -478,15 +483,21 @@ def is_part_of(one: Period, other: Period) -> bool:
     """
     first, last = one.days(other.year)
     begins, ends = other.days(one.year)
+    if (first, last) == (begins, ends) and one.is_vague and not other.is_vague:
+        return False
     is_whole_year = ends - begins >= timedelta(days=364)
     return begins <= first and last <= ends and (one.year > 0 or not is_whole_year)
 
 
 def are_apart(one: Period, other: Period) -> bool:
-    """Return whether periods within a year have no day in common."""
+    """Return whether periods within a year have no day in common.
+
+    A vague one may begin earlier and end later, each by half its length.
+    """
     (first, last), (begins, ends) = one.days(other.year), other.days(one.year)
     is_within_a_year = first.year == last.year == begins.year == ends.year
-    return is_within_a_year and (last < begins or ends < first)
+    slack = (last - first) / 2 * one.is_vague + (ends - begins) / 2 * other.is_vague
+    return is_within_a_year and (last + slack < begins or ends + slack < first)
 
 
 def is_next_to(one: Period, other: Period) -> bool:

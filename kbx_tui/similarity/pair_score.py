@@ -30,7 +30,7 @@ from kbx_tui.config import DedupSettings
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import ConfigError, OutOfRange
 from kbx_tui.knowledge.records import Fact, FactKind
-from kbx_tui.similarity.compared_words import Form, Signals, analyse_words, compare, form_of
+from kbx_tui.similarity.compared_words import PLACES, Form, Signals, analyse_words, compare, form_of
 from kbx_tui.similarity.conflict_guard import KEY, Conflict, claims_of, contradict
 from kbx_tui.similarity.judging import CERTAIN, EQUAL, SAME_TOPIC, Judgement, judge_by_rules
 
@@ -138,32 +138,44 @@ def similarity(left: str, right: str, cosine: float, calibration: Calibration) -
     return PairSimilarity(one.text, other.text, is_same, score, signals, form, calibration.is_known)
 
 
-_SUBJECT = re.compile(r"(?i)(?:he|she|it|they|the|an?|this|these|its|his|her|their|our)\b")
-"""Begins a text that needs no subject."""
+_SUBJECT = re.compile(
+    r"(?i)(?:he|she|it|they|the|an?|this|these|its|his|her|their|our)\b"
+    r"|\w[^.;:]*? (?:is|are|was|were|been)\b"
+)
+"""Begins a text that has a subject."""
+_GOES_ON = "|".join(sorted(PLACES))
 
 
-def with_subject(pair: PairSimilarity, name: str) -> PairSimilarity:
-    """Return a pair with `name`, its subject, on both sides if one text mentions it.
+def with_subject(pair: PairSimilarity, name: str, entity_id: str) -> PairSimilarity:
+    """Return a pair with `name`, its subject, on both sides if one text says something of it.
 
     `The rota is owned by Alice` repeats `Owns the rota`, of her, and `Bo reports to Alice`
-    contradicts `Reports to Bo`.
+    contradicts `Reports to Bo`. A text without a subject of its own only has words of the name:
+    `Owns the Search index`.
     """
-    ours, theirs = map(_mention(name).search, (pair.left, pair.right))
+    search = _mention(name, entity_id.startswith("person:")).search
+    ours, theirs = search(pair.left), search(pair.right)
     found = ours or theirs
     if not name or found is None or (ours and theirs):
         return pair
-    text = pair.right if ours else pair.left
-    others = tuple(other.written for other in claims_of(text).names)
-    if _SUBJECT.match(text) or KEY.match(text) or text.startswith(others):
+    said, text = (pair.left, pair.right) if ours else (pair.right, pair.left)
+    if not _has_subject(said) or _has_subject(text):
         return pair
     named = f"{found[1]} {text[0].lower()}{text[1:]}"
     return replace(pair, right=named) if ours else replace(pair, left=named)
 
 
+def _has_subject(text: str) -> bool:
+    others = tuple(other.written for other in claims_of(text).names)
+    return bool(_SUBJECT.match(text) or KEY.match(text)) or text.startswith(others)
+
+
 @lru_cache(maxsize=4096)
-def _mention(name: str) -> re.Pattern[str]:
+def _mention(name: str, is_person: bool) -> re.Pattern[str]:
+    """Match the name, or the first one of a person, as agent or object, not before a noun."""
     full, first = re.escape(name), re.escape(name.partition(" ")[0])
-    return re.compile(rf"(?<=\w )({full}|{first}(?! [A-Z]))(?![\w'’-])")
+    names = f"{full}|{first}" if is_person else full
+    return re.compile(rf"(?<=\w )({names})(?=\W*\Z|[.,;:)]| (?:{_GOES_ON}|and|or)\b)")
 
 
 def require_text(text: str) -> str:
@@ -340,7 +352,7 @@ class SimilarityMatch:
     def judged_pair(self) -> PairSimilarity:
         """The pair to judge: the value of a field says something only after its key."""
         if not self.field:
-            return with_subject(self.pair, self.entity_name)
+            return with_subject(self.pair, self.entity_name, self.entity_id)
         return replace(self.pair, right=f"{self.field.replace('_', ' ')}: {self.text}")
 
     @property

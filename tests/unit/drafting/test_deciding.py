@@ -166,6 +166,8 @@ def test_merge_is_sure_only_if_it_repeats_the_line_and_goes_on(
         ("Joined in May 2023", "Joined in 2023", "skip"),
         ("About 50 servers", "48 servers", "merge"),
         ("48 servers", "About 50 servers", "skip"),
+        ("Away in mid-March", "Away from 11 to 20 March", "merge"),
+        ("Away from 11 to 20 March", "Away in mid-March", "create"),
     ],
 )
 def test_what_is_judged_the_same_is_merged_only_for_a_value_of_its_own(

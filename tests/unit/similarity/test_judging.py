@@ -197,6 +197,15 @@ UNCERTAIN: dict[JudgedRelation, list[float]] = {
         ("paid at a rate and a half", "paid at a double rate", "same", "conflict"),
         ("the lift is out of order", "the lift works again", "same", "conflict"),
         ("on leave", "back from leave", "same", "conflict"),
+        ("the pool is closed", "the pool reopened", "same", "conflict"),
+        ("on sick leave", "returned to work on Monday", "same", "conflict"),
+        ("Has pain in her back", "Has back pain", "same", "same"),
+        ("Wrote the CV template", "wrote the resume template", "same", "same"),
+        ("Meets Bo once more in May", "meets Bo again in May", "same", "same"),
+        ("Phones Bo on Mondays", "phones Bo back on Mondays", "same", "same"),
+        ("Maintains the backend", "maintains the back end", "same", "same"),
+        ("Restarts the server nightly", "returns the server to life nightly", "same", "same"),
+        ("Sits behind the kiln", "sits at the back behind the kiln", "same", "same"),
         ("at work", "not at work", "conflict", "conflict"),
     ],
 )
@@ -233,14 +242,34 @@ def test_words_decide_where_the_model_is_in_doubt(
         ("Joined in May 2023", "Joined in 2023", "refines"),  # an event lasts no time
         ("About 50 servers", "48 servers", "refines"),
         ("48 servers", "About 50 servers", "refines"),
-        ("More than 100 users", "137 users", "refines"),
         ("More than 100 users", "90 users", "conflict"),
+        ("Away in mid-March", "Away from 11 to 20 March", "refines"),
+        ("Away from 11 to 20 March", "Away in mid-March", "conflict"),
     ],
 )
-def test_a_date_within_a_period_or_a_number_within_bounds_is_more_exact(
+def test_a_date_within_a_period_or_a_number_near_a_rough_one_is_more_exact(
     known: str, draft: str, relation: JudgedRelation
 ) -> None:
     assert said_of(known, draft, CERTAIN["conflict"]).relation == relation
+
+
+@pytest.mark.parametrize("relation", ["conflict", "refines"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("More than 100 users", "137 users"),
+        ("Leads up to 8 people", "leads 5 people"),
+        ("Has a travel budget of 300 EUR", "Has a travel budget of up to 500 EUR"),
+        ("Approves at most 3 leaves", "Approves 2 leaves"),
+        ("Launches in mid-March", "Launches on 10 March"),
+        ("Launched in early 2023", "Launched in May 2023"),
+    ],
+)
+def test_the_model_judges_numbers_within_limits_and_dates_near_vague_ones(
+    one: str, other: str, relation: JudgedRelation
+) -> None:
+    for known, draft in ((one, other), (other, one)):
+        assert said_of(known, draft, CERTAIN[relation]).relation == relation
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The score of a pair: symmetric, 1 only for identical texts, monotone in the cosine."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +15,9 @@ from kbx_tui.similarity.pair_score import (
     calibration_of,
     pair_similarity,
     similarity,
+    with_subject,
 )
+from tests.unit.similarity.building import make_pair
 from tests.unit.similarity.letters import Letters
 
 OURS = calibration_of(BUNDLED.name)
@@ -137,3 +141,29 @@ def test_the_bundled_model_is_calibrated_for_both_forms(form: str) -> None:
     assert sums == sorted(set(sums))
     assert scores == [0.0, 0.8, 0.85, 0.9, 1.0]
     assert curve.cosine > 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said", "named"),
+    [
+        ("person", "Alice Moreno", "The rota is owned by Alice", "Alice"),
+        ("person", "Alice Moreno", "Deployments are run by Alice on Fridays", "Alice"),
+        ("person", "Alice Moreno", "Bo reports to Alice Moreno since May", "Alice Moreno"),
+        ("team", "Search Quality", "The sets are owned by Search Quality", "Search Quality"),
+        ("team", "Search Quality", "Owns the Search evaluation sets", ""),
+        ("team", "Search Quality", "Owns the Search Quality evaluation sets", ""),
+        ("team", "Data Platform", "Owns the Data ingestion pipeline", ""),
+        ("person", "Mark Field", "Owns the Mark 2 release checklist", ""),
+        ("person", "Mark Field", "The list is kept for the Mark 2 release", ""),
+        ("team", "Kyoto Office", "Bo works in Kyoto", ""),
+        ("person", "Alice Moreno", "Owns the rota with Alice", ""),
+    ],
+)
+def test_a_name_counts_as_the_subject_only_where_another_subject_meets_it(
+    kind: str, name: str, said: str, named: str
+) -> None:
+    expected = f"{named} owns it" if named else "Owns it"
+    pair = replace(make_pair(0.8), left=said, right="Owns it")
+    assert with_subject(pair, name, f"{kind}:x") == replace(pair, right=expected)
+    pair = replace(pair, left="Owns it", right=said)
+    assert with_subject(pair, name, f"{kind}:x") == replace(pair, left=expected)

@@ -1,5 +1,6 @@
 """Text of a clone that is made to take long takes no longer than as much of any other text."""
 
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -75,6 +76,16 @@ def import_head(line: str) -> None:
     (meeting,) = read_documents([SourceFile("talk.txt", text.encode())]).documents
     assert isinstance(meeting, ImportedDocument)
     assert meeting.body.endswith("We sail.\n")
+
+
+def import_turns(count: int) -> None:
+    speaker = {"display_name": "Ann Lee"}
+    turns = [{"speaker": speaker, "text": f"We sail boat {number}"} for number in range(count)]
+    meeting = {"recording_id": 7, "title": "Talk", "transcript": turns}
+    meeting |= {f"k{number}": f"Boat {number} leaks" for number in range(count)}
+    data = json.dumps([meeting]).encode()
+    (problem,) = read_documents([SourceFile("a.json", data)]).problems
+    assert problem.reason.count("1 k") == count
 
 
 def find_parts(count: int) -> None:
@@ -163,6 +174,7 @@ SPACES = " " * 150_000
         lambda: list(read_facts(page("# A\n## Facts\n- x\n" + NOTES), "x")),
         lambda: select_topics(20_000),
         lambda: find_parts(20_000),
+        lambda: import_turns(40_000),
         lambda: import_head(f"VIEW RECORDING - 1{' ' * 3_000}!a"),
         lambda: import_head(f"VIEW RECORDING{'!' * 40_000}a"),
         lambda: drafts_from_text(f"# Alice{SPACES}b\n- x\n"),
@@ -181,7 +193,7 @@ SPACES = " " * 150_000
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
-         "parts", "spaces", "marks", "drafts", "topics", "correction", "csv",
+         "parts", "turns", "spaces", "marks", "drafts", "topics", "correction", "csv",
          "fields merged", "links changed", "names listed", "aliases", "commas", "blanks",
          "mentions", "emphasis", "notes"],
 )  # fmt: skip

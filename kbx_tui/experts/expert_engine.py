@@ -99,8 +99,9 @@ class ExpertEngine:
         for position, share in self._matcher.matches(topic).items():
             claim = self._matcher.claims[position]
             receipt = _claim_receipt(claim, contribution(claim) * share, share)
+            by_why = {why: replace(receipt, why=why) for why in set(claim.about.values())}
             for entity_id, why in claim.about.items():
-                receipts[entity_id].append(replace(receipt, why=why) if why else receipt)
+                receipts[entity_id].append(by_why[why])
         evidence = self._retrieve(topic.query) if weight == "relevance" else None
         if evidence is not None:
             self._add_documents(receipts, evidence)

@@ -186,7 +186,7 @@ class ExpertSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[experts]`: how experts on a topic are ranked."""
 
     half_life_days: Annotated[
-        float, about("age at which a claim counts half, with recency", ge=1.0, le=36500.0)
+        float, about("age at which a fact counts half, with recency", ge=1.0, le=36500.0)
     ] = 30.0
 
 

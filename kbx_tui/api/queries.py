@@ -15,7 +15,7 @@ from kbx_tui.errors import NotFound
 from kbx_tui.formatting import listed
 from kbx_tui.index.build.progress import Cancelled
 from kbx_tui.search.evidence.evidence import Evidence
-from kbx_tui.search.query.typed_filters import without_filter
+from kbx_tui.search.query.typed_filters import Key, TypedFilter, without_filter
 from kbx_tui.search.query_history import (
     COMPARED,
     REMEMBERED,
@@ -112,27 +112,16 @@ class Queries:
 MOST_ENTITIES = 20
 """Most entities tried per document, of those that the search did not find."""
 
-NO_FILTER: dict[Dimension, tuple[Any, str]] = {
-    "path": (None, "without the path"),
-    "doc_types": ((), "of any type"),
-    "since": (None, "without the first date"),
-    "until": (None, "without the last date"),
-    "tags": ((), "with any tags"),
-    "entities": ((), "of any entity"),
-    "said": ((), "whoever speaks"),
+NO_FILTER: dict[Dimension, tuple[Any, str, Key]] = {
+    "path": (None, "without the path", "in"),
+    "doc_types": ((), "of any type", "type"),
+    "since": (None, "without the first date", "from"),
+    "until": (None, "without the last date", "to"),
+    "tags": ((), "with any tags", "tag"),
+    "entities": ((), "of any entity", "@"),
+    "said": ((), "whoever speaks", "said"),
 }
-"""The value that turns each filter off, and its description."""
-
-IN_QUERY: dict[Dimension, str] = {
-    "path": "in:",
-    "doc_types": "type:",
-    "since": "from:",
-    "until": "to:",
-    "tags": "tag:",
-    "entities": "@",
-    "said": "said:",
-}
-"""How each filter begins where it is typed in a query."""
+"""The value that turns each filter off, its description, and the filter's key in a query."""
 
 
 @dataclass(frozen=True)
@@ -187,16 +176,16 @@ class WhyNotSearch:
         A filter typed in the query is named by its number, another by its dimension.
         """
         request = self.request
-        off = {dimension: value for dimension, (value, _) in NO_FILTER.items()}
-        bare = replace(request, query="", dates="off", fast=True, **off)
+        off = {dimension: value for dimension, (value, _, _) in NO_FILTER.items()}
+        bare = replace(request, query="", dates="off", fast=True, muted_documents=(), **off)
         alone: dict[Dimension | int, tuple[SearchRequest, str]] = {
             number: (replace(bare, query=str(each)), str(each))
             for number, each in enumerate(request.typed.filters)
         }
-        for dimension in NO_FILTER:
+        for dimension, (_, _, key) in NO_FILTER.items():
             if value := getattr(request, dimension):
-                values = value if isinstance(value, str) else " ".join(map(str, value))
-                words = f"{IN_QUERY[dimension]}{values}"
+                values = (value,) if isinstance(value, str) else value
+                words = " or ".join(str(TypedFilter(key, (each,))) for each in values)
                 alone[dimension] = replace(bare, **{dimension: value}), words
         if self._filters_dates:
             words = "the time asked for"
@@ -213,7 +202,7 @@ class WhyNotSearch:
 
     def _without_filters(self, left_out_by: Mapping[Dimension | int, str]) -> Iterator[Change]:
         """Yield the change that drops all filters that leave the document out, if that helps."""
-        off: dict[Dimension, Any] = {name: value for name, (value, _) in NO_FILTER.items()}
+        off: dict[Dimension, Any] = {name: value for name, (value, _, _) in NO_FILTER.items()}
         off["dates"] = "prefer"
         values = {name: off[name] for name in left_out_by if not isinstance(name, int)}
         query, properties = self.request.query, self.request.properties
@@ -226,9 +215,9 @@ class WhyNotSearch:
     def _without_a_filter(self) -> Iterator[Change]:
         """Yield for each dimension the first change that brings the document into the top."""
         request = self.request
-        for dimension, off in NO_FILTER.items():
+        for dimension, (off, words, _) in NO_FILTER.items():
             if getattr(request, dimension):
-                values = (*self._wider(dimension), off)
+                values = (*self._wider(dimension), (off, words))
                 yield from self._first(dimension, values)
         typed = (
             (without_filter(request.query, number, request.properties), f"without {each}")

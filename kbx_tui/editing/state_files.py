@@ -116,7 +116,10 @@ BRIEF_LOCK_SECONDS = 2.0
 Record = TypeVar("Record")
 
 _places: dict[str, dict[Path, str]] = {}
-"""By base that this process has open, its folders and where each led when it was opened."""
+"""By base that this process has open, its folders and where each led when it was last opened.
+
+Not in a session: locks and logs, which ask for `state_folder`, are made from the root alone.
+"""
 
 
 def note_places(root: Path, folders: Iterable[Path]) -> None:

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -100,8 +99,9 @@ class ExpertEngine:
         for position, share in self._matcher.matches(topic).items():
             claim = self._matcher.claims[position]
             receipt = _claim_receipt(claim, contribution(claim) * share, share)
+            by_why = {why: replace(receipt, why=why) for why in set(claim.about.values())}
             for entity_id, why in claim.about.items():
-                receipts[entity_id].append(replace(receipt, why=why) if why else receipt)
+                receipts[entity_id].append(by_why[why])
         evidence = self._retrieve(topic.query) if weight == "relevance" else None
         if evidence is not None:
             self._add_documents(receipts, evidence)
@@ -213,15 +213,14 @@ _CONFIRMED = re.compile(
     r"(?<!\s)\s*[(\[]?\bconfirmed(?: on)?\s*::?\s*(\d{4}-\d{2}-\d{2})[)\]]?", re.I
 )
 _BRACKETS = re.compile(r"!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
-_ABOUT = frozenset(
-    {"person", "people", "project", "projects", "team", "teams", "entity", "entities"}
-    | {"lead", "leads", "owner", "owners"}
-)
-"""Frontmatter keys for entities that every fact on the page is also about, unless it is a person's:
-no team knows all that its members know."""
-MOST_ABOUT = 50
-"""Entities that a page names for all of its facts, and that one fact names: a list, or a name that
-thousands share, says little of each."""
+_ABOUT = {"person": "person", "people": "person", "entity": "entity", "entities": "entity"}
+_ABOUT |= {f"{noun}{s}": noun for noun in ("project", "team", "lead", "owner") for s in ("", "s")}
+"""Frontmatter keys for entities that every fact on the page is also about, each with what it names.
+Not on a person's page: no team knows all that its members know."""
+MOST_NAMESAKES = 50
+"""Entities of one name: one that thousands share says little of each."""
+MOST_ABOUT = 200
+"""Entities that a page names for all of its facts, and that one fact names."""
 
 
 def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple[Claim, ...]:
@@ -233,7 +232,7 @@ def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple
     ids = [entity.id for entity in snapshot.entities]
     people = {entity.path for entity in snapshot.entities if entity.type == "person"}
     about = {
-        path: list(islice(_about_page(resolver, page), MOST_ABOUT))
+        path: _first_whys(_about_page(resolver, page))
         for path, page in pages.items()
         if path not in people
     }
@@ -247,16 +246,17 @@ def read_claims(index: OpenIndex, root: Path, undated: Collection[str]) -> tuple
         page = pages.get(fact.path)
         confirmed = _CONFIRMED.search(fact.text)
         stated = (iso_date(confirmed[1]) if confirmed else "") or fact.date
-        linked = (row for source in fact.sources for row in resolver.by_reference(source))
-        others = [
-            *about.get(fact.path, ()),
-            *((row, "named as source") for row in islice(linked, MOST_ABOUT)),
-        ]
+        linked = (
+            (row, "named as source")
+            for source in fact.sources
+            for row in resolver.by_reference(source)[:MOST_NAMESAKES]
+        )
+        others = _first_whys(linked) | about.get(fact.path, {})
         shown = replace(
             fact, text=_CONFIRMED.sub("", fact.text), date=stated or days.get(fact.path, "")
         )
         has_file_date = page is not None and not (page["date"] or stated or fact.path in undated)
-        whys = {ids[row]: why for row, why in reversed(others)} | {fact.entity_id: ""}
+        whys = {ids[row]: why for row, why in others.items()} | {fact.entity_id: ""}
         claims.append(Claim(shown, whys, has_file_date))
     return tuple(claims)
 
@@ -273,12 +273,23 @@ def _about_page(resolver: EntityResolver, page: Mapping[str, Any]) -> Iterator[t
     """Yield the rows of the entities that a page is about, each with why."""
     fields: Mapping[str, Any] = msgspec.json.decode(page["frontmatter"])
     for key, value in fields.items():
-        for name in _names(value) if str(key).casefold() in _ABOUT else ():
-            for row in resolver.by_reference(name):
-                yield row, f"named as {str(key).casefold()}"
+        noun = _ABOUT.get(str(key).casefold())
+        for name in dict.fromkeys(_names(value)) if noun else ():
+            for row in resolver.by_reference(name)[:MOST_NAMESAKES]:
+                yield row, f"named as {noun}"
     for attendee in attendees_from(page["attendees"]):
-        for row in resolver.by_attendee(attendee):
+        for row in resolver.by_attendee(attendee)[:MOST_NAMESAKES]:
             yield row, "attended"
+
+
+def _first_whys(named: Iterable[tuple[int, str]]) -> dict[int, str]:
+    """Return the first entities, `MOST_ABOUT` at most, each with the first of its whys."""
+    whys = dict[int, str]()
+    for row, why in named:
+        whys.setdefault(row, why)
+        if len(whys) == MOST_ABOUT:
+            break
+    return whys
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -24,6 +24,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from kbx_tui.errors import OutOfRange
+from kbx_tui.formatting import format_count
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.records import Entity, Fact, FactStatus
 from kbx_tui.search.evidence.evidence import Evidence
@@ -89,6 +90,13 @@ class Expert:
     @property
     def full_claim_count(self) -> int:
         return sum(not receipt.is_partial for receipt in self.receipts)
+
+    @property
+    def counted(self) -> str:
+        """What counts, in words: `5 facts, 1 document`."""
+        documents = sum(receipt.is_document for receipt in self.receipts)
+        counts = ((self.claim_count - documents, "fact"), (documents, "document"))
+        return ", ".join(format_count(number, noun) for number, noun in counts if number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,15 +133,36 @@ def unread_fields(
     """
     who = (f"{each.name} {each.email}" for each in document.attendees)
     parts = (document.title, document.body, *map(str, document.fields.values()), *who)
-    shown = f" {_words(' '.join(parts))} "
+    shown = _ShownText(" ".join(parts))
     fields = {key: value for key, value in record.items() if key not in aside}
-    return frozenset(
-        name
-        for name, text in _texts_in(fields, "", MOST_NESTED)
-        if any(
-            f" {line} " not in shown for line in map(_words, markdown_of(text).split("\n")) if line
-        )
-    )
+    unread = set[str]()
+    for name, text in _texts_in(fields, "", MOST_NESTED):
+        if name in unread or shown.has(name, text) or shown.has(name, markdown_of(text)):
+            continue
+        unread.add(name)
+    return frozenset(unread)
+
+
+class _ShownText:
+    """The text of a page, in which that of one field is looked for from where the last began."""
+
+    def __init__(self, text: str) -> None:
+        self._text = f" {_words(text)} "
+        self._words = frozenset(self._text.split())
+        self._known: dict[str, bool] = {}
+        self._places: dict[str, int] = {}
+
+    def has(self, field: str, text: str) -> bool:
+        return all(self._has(field, line) for line in map(_words, text.split("\n")) if line)
+
+    def _has(self, field: str, line: str) -> bool:
+        if line not in self._known and self._words.issuperset(line.split()):
+            last = self._places.get(field, 0)
+            place = self._text.find(f" {line} ", last)
+            place = self._text.find(f" {line} ") if place < 0 < last else place
+            self._places[field] = last if place < 0 else place
+            self._known[line] = place >= 0
+        return self._known.setdefault(line, False)
 
 
 MOST_NESTED = 20

@@ -104,8 +104,11 @@ Span = tuple[int, int]
 
 _TABLE_ROW = re.compile(r"\s*\|")
 _INDENTED = re.compile(r"(?: {4}| {0,3}\t|\s*$)")
-_NOTE = re.compile(r" {0,3}(?:\[\^[^\[\]\n]{1,200}\]:|!!!|\?\?\?|:[ \t])")
-"""Begins a footnote, an admonition or a definition, whose further paragraphs are indented."""
+_DEFINITION = re.compile(r" {0,3}[:~][ \t]")
+_NOTE = re.compile(
+    rf' {{0,3}}(?:\[\^[^\[\]\n]{{1,200}}\]:|!!!|\?\?\?|===[!+]?[ \t]*")|{_DEFINITION.pattern}'
+)
+"""Begins a footnote, an admonition, a tab or a definition: further paragraphs are indented."""
 
 
 def redacted_lines(body: str) -> frozenset[int]:
@@ -159,18 +162,28 @@ def _runs(lines: Sequence[str]) -> Iterator[Span]:
             yield numbers[0], numbers[-1] + 1
 
 
-def _notes(lines: Sequence[str], blocks: Iterable[Span]) -> Iterator[Span]:
-    """Yield footnotes and similar, which Markdown itself reads as paragraphs and code."""
-    reached = 0
+def _notes(lines: Sequence[str], blocks: Iterable[Span]) -> Iterable[Span]:
+    """Return footnotes and similar, which Markdown itself reads as paragraphs and code.
+
+    A definition begins with its term, if that has a mark, and is followed by others of that term.
+    """
+    ends = dict[int, int]()
+    reached, marked = 0, -1
     for start, end in blocks:
-        begins = next((at for at in range(start, end) if _NOTE.match(lines[at])), end)
-        if start < reached or begins == end:
+        if start < reached:
             continue
+        if marked < 0 or not _DEFINITION.match(lines[start]):
+            marked = start if has_redaction_mark(" ".join(lines[start:end])) else -1
+        begins = next((at for at in range(start, end) if _NOTE.match(lines[at])), end)
+        if begins == end:
+            continue
+        begins = begins if marked < 0 else marked
         reached = last = end
         while reached < len(lines) and _INDENTED.match(lines[reached]):
             reached += 1
             last = reached if lines[reached - 1].strip() else last
-        yield begins, last
+        ends[begins] = last
+    return ends.items()
 
 
 class _Blocks:
@@ -183,7 +196,7 @@ class _Blocks:
         self._outer = list[Span | None]([None]) * count
         self._section_of: dict[int, int] = {}
         blocks = self._outline
-        self._notes = list(_notes(self._lines, self._paragraphs))
+        self._notes = _notes(self._lines, self._paragraphs)
         for start, end in (*_runs(self._lines), *blocks.code, *self._notes):
             self._outer[start:end] = [(start, end)] * (min(end, count) - start)
         for item in reversed(blocks.items):  # outermost last, so that it wins
@@ -331,7 +344,13 @@ _NEAR_MARK = re.compile(
     r"(?:[#@!%$\\(\[{<【〔*_~=`]|<!--|\{\.)[ \t]*(?:status::?[ \t]*)?(?P<adorned>[^\W_]{6,9})\b"
     r"|^\W*+(?:[\w-]++::?[ \t]*+)?(?P<lone>[^\W_]{6,9})(?:::?[ \t]*+(?:true|yes|1))?\W*+$"
 )
-_HTML_TAG = re.compile(r"<[a-z][^<>]*", re.IGNORECASE)
+_HTML_TAG = re.compile(r"<[a-z][\w-]*+(?![^\s/>])[^<>]*", re.IGNORECASE)
+_OTHER_VALUE = re.compile(
+    r"(?<![\w:-])(?!(?:class|id|data-[\w-]*+)\s*=)([\w:-]++)\s*+=\s*+"
+    r"(?:\"[^\"]*+\"?|'[^']*+'?|[^\s\"'<>]++)",
+    re.IGNORECASE,
+)
+"""An attribute whose value is an address or prose."""
 _WORD_OF_TAG = re.compile(r"(?<![^\W_])[^\W_]{6,9}(?![^\W_])")
 _NO_MISTAKES = frozenset({"reacted", "redactor"})
 
@@ -363,7 +382,7 @@ def _adorned_words(line: str) -> Iterator[str]:
     for found in _NEAR_MARK.finditer(line):
         yield found["adorned"] or found["lone"]
     for tag in _HTML_TAG.findall(line):
-        yield from _WORD_OF_TAG.findall(tag)
+        yield from _WORD_OF_TAG.findall(_OTHER_VALUE.sub(r"\1", tag))
 
 
 def _is_near_mark(word: str) -> bool:

@@ -312,8 +312,11 @@ class BodyReader:
     def __init__(self, snapshot: Snapshot, store: Store) -> None:
         self._snapshot, self._store = snapshot, store
         self._files, _ = BODIES.map_for(store, snapshot.versions)
-        self._places = np.full((2, len(snapshot.versions)), -1, np.int32)
-        """For each row, the number of its file and of the body in that file; -1 for none."""
+        self._places = np.full((2, len(snapshot.versions) + 1), -1, np.int32)
+        """For each row, the number of its file and of the body in that file; -1 for none.
+
+        The last column is for row -1.
+        """
         for number, (_, rows) in enumerate(self._files):
             kept = np.flatnonzero(rows >= 0)
             self._places[:, rows[kept]] = np.full(len(kept), number), kept
@@ -325,7 +328,7 @@ class BodyReader:
         """Return the bodies in the order of `rows`, empty if deleted. Raises IndexFault."""
         bodies: dict[int, Body] = {-1: MISSING}
         for row, number, place in zip(rows, *self._places[:, rows].tolist(), strict=True):
-            if row >= 0 and place >= 0:
+            if place >= 0:
                 bodies[row] = self._files[number][0][place]
         if missing := {self._snapshot.paths[row]: row for row in rows if row not in bodies}:
             where = is_one_of("path", missing)

@@ -74,7 +74,7 @@ class WhyNot:
     ranking: Ranking
     """The ranking that is explained, without a reranker."""
     left_out_by: tuple[str, ...] = ()
-    """The filters each of which leaves the document out, as one types them."""
+    """The filters each of which leaves the document out, as one types them, `or` between values."""
 
     @property
     def standing(self) -> str:

@@ -29,7 +29,7 @@ from kbx_tui.user_files import logger, user_state_folder
 
 RECENT_BASES = 12
 SIZE_LIMIT = 8 * 1024 * 1024
-BASE_FILE = "app.json"
+BASE_FILE = ".kbx/app.json"
 
 Knob = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 State = TypeVar("State", bound=msgspec.Struct)
@@ -71,7 +71,7 @@ class AppState:
         self.notices: list[str] = []
         self.past: list[PastQuery] = []
         """The queries asked in the open base, the most recent first."""
-        self._base_file: Path | None = None
+        self._root: Path | None = None
         self._history: QueryHistory | None = None
         self.user = self._read(user_file(), UserState)
         self.user.theme = self.user.theme or theme
@@ -98,8 +98,8 @@ class AppState:
             self.save_base()
 
     def open_base(self, root: Path) -> None:
-        self._base_file = root / ".kbx" / BASE_FILE
-        self.base = self._read(self._base_file, BaseState)
+        self._root = root
+        self.base = self._read(root / BASE_FILE, BaseState)
         if self._is_kept:
             self._history = QueryHistory(root, self.notices.append)
             past_queries = self._history.read()
@@ -125,7 +125,7 @@ class AppState:
             user.bases.insert(place, root)
 
     def close_base(self) -> None:
-        self.base, self._base_file = BaseState(), None
+        self.base, self._root = BaseState(), None
         self.keeps_knobs, self.measures, self.has_judged = False, "used", False
         self.past, self._history = [], None
 
@@ -146,9 +146,8 @@ class AppState:
     @property
     def entities_asked(self) -> bool:
         """Whether the user has answered, here or, since the base was opened, by `kbx index`."""
-        file = self._base_file if self._is_kept else None
-        is_answered_elsewhere = file is not None and entities_asked(file.parent.parent)
-        return self.base.entities_asked or is_answered_elsewhere
+        root = self._root if self._is_kept else None
+        return self.base.entities_asked or (root is not None and entities_asked(root))
 
     def note_entities_asked(self) -> None:
         self.base.entities_asked = True
@@ -174,9 +173,9 @@ class AppState:
 
     def save_base(self) -> None:
         """Write the state of a base with a `.kbx` folder; answers given elsewhere are kept."""
-        if self._is_kept and self._base_file is not None and self._has_folder:
+        if self._is_kept and self._root is not None and self._has_folder:
             self.base.entities_asked = self.entities_asked
-            _write(self._base_file, self.base)
+            _write(self._root / BASE_FILE, self.base, self._root)
 
     @contextmanager
     def _changed(self) -> Iterator[UserState]:
@@ -190,7 +189,7 @@ class AppState:
 
     @property
     def _has_folder(self) -> bool:
-        return self._base_file is not None and self._base_file.parent.is_dir()
+        return self._root is not None and (self._root / BASE_FILE).parent.is_dir()
 
     def _read(self, file: Path, kind: type[State]) -> State:
         if not self._is_kept:
@@ -207,21 +206,21 @@ class AppState:
 
 def entities_asked(root: Path) -> bool:
     try:
-        return _load(root / ".kbx" / BASE_FILE, BaseState).entities_asked
+        return _load(root / BASE_FILE, BaseState).entities_asked
     except (OSError, ValueError):
         return False
 
 
 def note_entities_asked(root: Path) -> None:
     """Remember that the user has answered outside the app what the entities of a base are."""
-    file = root / ".kbx" / BASE_FILE
+    file = root / BASE_FILE
     try:
         state = _load(file, BaseState)
     except (OSError, ValueError):  # `_write` sets aside what cannot be read
         state = BaseState()
     if file.parent.is_dir():
         state.entities_asked = True
-        _write(file, state)
+        _write(file, state, root)
 
 
 def user_file() -> Path:
@@ -232,12 +231,13 @@ def _load(file: Path, kind: type[State]) -> State:
     return state_file.decode_json(state_file.read_regular_file(file, limit=SIZE_LIMIT), kind)
 
 
-def _write(file: Path, state: msgspec.Struct) -> None:
+def _write(file: Path, state: msgspec.Struct, root: Path | None = None) -> None:
+    """Write a file of the user, or with `root` that of a base."""
     data = msgspec.json.format(msgspec.json.encode(state), indent=2)
     temporary = ""
     try:
-        if file.name == BASE_FILE:
-            state_folder(file.parent.parent)
+        if root is not None:
+            state_folder(root)
         file.parent.mkdir(parents=True, exist_ok=True)
         try:  # what cannot be read now, but may be the next time, ends this with an OSError
             _load(file, type(state))

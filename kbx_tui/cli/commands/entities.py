@@ -402,13 +402,10 @@ def experts_lines(ranking: ExpertRanking) -> list[str]:
         return [f"no experts found on {ranking.topic}"]
     lines = []
     for rank, expert in enumerate(ranking.experts, 1):
-        documents = sum(receipt.is_document for receipt in expert.receipts)
-        facts = format_count(expert.claim_count - documents, "fact")
-        facts += f", {format_count(documents, 'document')}" if documents else ""
         sources = format_count(expert.citation_count, "source")
         head = f"{rank:>2}. {expert.name}  {format_score(expert.score)}"
         partly = "" if expert.full_claim_count else ", on a part of the topic"
-        lines.append(f"{head} · {facts}, {sources}{partly} · {expert.entity_id}")
+        lines.append(f"{head} · {expert.counted}, {sources}{partly} · {expert.entity_id}")
         lines += [_receipt_line(receipt) for receipt in expert.receipts[:RECEIPTS_SHOWN]]
     return lines
 

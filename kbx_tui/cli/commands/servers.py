@@ -463,7 +463,9 @@ def install_agent_command(
         if replace_surrogates(str(root)) != str(root):
             raise ConfigError(f"{root} is not valid UTF-8, as settings must be; rename the folder")
         if "${" in str(root):
-            raise ConfigError(f"{root} holds ${{, after which agents read a variable; rename it")
+            raise ConfigError(
+                f"{root} contains ${{, which agents expand as a variable; rename the folder"
+            )
         entry = agent_settings.server_entry(known, own_command(), root, allow_writes=allow_writes)
     written = (write or undo) and agent_settings.change_entry(known, name, entry)
     if undo and not written:

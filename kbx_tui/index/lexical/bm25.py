@@ -151,14 +151,17 @@ class Bm25Index:
         numbers, doc_ids = self._places[:, rows].tolist()
         texts = [TextsWithOffsets(segment.postings, segment.term_id) for segment in self._segments]
         return [
-            None if min(row, number) < 0 else texts[number].add(doc_id)
-            for row, number, doc_id in zip(rows, numbers, doc_ids, strict=True)
+            None if number < 0 else texts[number].add(doc_id)
+            for number, doc_id in zip(numbers, doc_ids, strict=True)
         ]
 
     @cached_property
     def _places(self) -> NDArray[np.int32]:
-        """Segment and doc id of the text of each row, -1 without one, shape (2, size)."""
-        places = np.full((2, self.size), -1, np.int32)
+        """Segment and doc id of the text of each row, -1 without one, shape (2, size + 1).
+
+        The last column is for row -1.
+        """
+        places = np.full((2, self.size + 1), -1, np.int32)
         for number, segment in enumerate(self._segments):
             current = np.flatnonzero(segment.rows >= 0)
             places[:, segment.rows[current]] = np.full(len(current), number), current

@@ -133,12 +133,9 @@ class ExpertRow:
         """The counts in words, such as `5 facts`, `4 sources` and `last 2026-04-16`."""
         expert = self.expert
         last = max((receipt.date for receipt in expert.receipts), default="")
-        documents = sum(receipt.is_document for receipt in expert.receipts)
-        counts = ((expert.claim_count - documents, "fact"), (documents, "document"))
-        claims = ", ".join(format_count(number, noun) for number, noun in counts if number)
         sources = format_count(expert.citation_count, "source")
         partly = PARTLY if self.says_part else ""
-        return claims, sources, f"last {safe_line(last)}" if last else "", partly
+        return expert.counted, sources, f"last {safe_line(last)}" if last else "", partly
 
 
 @dataclass(frozen=True, slots=True)

@@ -405,7 +405,7 @@ WEIGHT_WORDS: Mapping[str, str] = {
 }
 
 
-WHY = "Why a fact on another page counts here: that page or the fact names them so."
+WHY = "Why a fact on another page counts here: that page or the fact names them."
 
 
 def row_words(row: Row, weight: str, edit_key: str, digits: int) -> Meanings:

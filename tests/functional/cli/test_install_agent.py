@@ -232,7 +232,8 @@ def test_arguments_that_make_no_sense_are_refused(install: Installer) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 @pytest.mark.parametrize(
-    ("end", "said"), [(b"\xff", "is not valid UTF-8"), (b"${X:-Mail}", "agents read a variable")]
+    ("end", "said"),
+    [(b"\xff", "is not valid UTF-8"), (b"${X:-Mail}", "agents expand as a variable")],
 )
 def test_a_base_that_settings_cannot_name_is_refused(
     install: Installer, end: bytes, said: str

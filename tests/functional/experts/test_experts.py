@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import Expert, KnowledgeBase, OutOfRange
+from tests.functional.vaults import index_vault
 
 TODAY = date(2026, 3, 31)
 
@@ -39,6 +40,21 @@ def test_a_fact_of_another_page_says_why_it_counts(kb: KnowledgeBase) -> None:
     assert why["Fired the kiln for the first time"] == ""
     assert [receipt.why for receipt in experts["Workshop"].receipts] == ["named as team"]
     assert [receipt.why for receipt in experts["Tiles"].receipts] == [""]
+
+
+def test_a_page_is_about_200_that_it_lists_and_50_of_one_name(tmp_path: Path) -> None:
+    people = [f"P{number} Roe" for number in range(210)]
+    pages = {f"memory/people/{each}.md": f"# {each}\n" for each in people}
+    pages |= {f"memory/people/ann-{number}.md": "# Ann\n" for number in range(60)}
+    listed = ", ".join(people * 2)
+    pages["memory/projects/kiln.md"] = f"---\npeople: [{listed}]\n---\n# Kiln\n\n- Needs tea\n"
+    pages["memory/projects/tiles.md"] = "# Tiles\n\n- Fired by [[Ann]]\n"
+    with KnowledgeBase(index_vault(tmp_path / "base", pages, fast=True)) as kb:
+        experts = kb.experts("tea", limit=300).experts
+        assert {each.name: each.receipts[0].why for each in experts} == {
+            "Kiln": "", **dict.fromkeys(people[:200], "named as person")
+        }  # fmt: skip
+        assert kb.experts("fired").total_matched == 1 + 50
 
 
 def test_recency_halves_with_every_half_life_from_the_newest_day(kb: KnowledgeBase) -> None:
@@ -132,6 +148,7 @@ def test_open_items_state_nothing_and_relevance_counts_documents_too(kb: Knowled
         if expert.entity_id == "person:bo-lind"
     )
     assert bo.top_claim_ids[0] == "note:notes/kiln"
+    assert bo.counted == "1 document"
     assert bo.receipts[0].path == "memory/notes/kiln.md"
 
 

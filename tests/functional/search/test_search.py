@@ -188,6 +188,15 @@ def test_snippet_marks_the_words_and_gives_their_line(kb: KnowledgeBase) -> None
     assert dict(snippet.terms)["code"] == 1
 
 
+def test_a_page_that_is_gone_has_no_snippet_even_when_no_page_is_left(tmp_path: Path) -> None:
+    base = index_vault(tmp_path / "base", {"memory/notes/tea.md": "# Tea\n\nGreen.\n"}, fast=True)
+    with KnowledgeBase(base) as kb:
+        evidence = kb.retrieve("tea")
+        (base / "memory/notes/tea.md").unlink()
+        kb.index(fast=True)
+        assert [snippet.text for snippet in kb.snippets(evidence, [0])] == [""]
+
+
 LINKED = ["Evergreen notes", "Folgezettel", "Index cards", "Rye bread", "Raised beds"]
 """Notes that others link to by their name."""
 

@@ -1,5 +1,6 @@
 """No byte of any answer holds what is redacted, whenever it was marked."""
 
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -14,8 +15,10 @@ from kbx_tui import KnowledgeBase
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.sharing.search_page import search_page
 from kbx_tui.sharing.shared_search import share_search
+from kbx_tui.tools import jsonl_server
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
+from kbx_tui.tools.methods import METHODS
 from tests.command_line import CommandLine
 from tests.functional.tools.planted import PAGES, SECRETS, write_pages
 
@@ -168,6 +171,15 @@ def test_fields_that_are_not_redacted_are_compared(worker: EngineWorker) -> None
     answer = worker.answer("kbx_memory_similar", {**of_fields, "entity": "Vera Sand", "limit": 50})
     fields = [match for match in answer.json["matches"] if match["match_type"] == "field"]
     assert not {"role", "codename", "plan", "nested"} & {match["field"] for match in fields}
+
+
+def test_json_lines_contain_no_secret(worker: EngineWorker) -> None:
+    for tool, arguments in [*calls()][::5]:
+        method = next(name for name, of in METHODS.items() if of.tool == tool)
+        request = json.dumps({"id": 1, "method": method, "params": arguments}).encode()
+        sink = io.BytesIO()
+        jsonl_server.serve(worker, io.BytesIO(request), sink)
+        assert secrets_in(sink.getvalue().decode(), arguments) == [], (tool, arguments)
 
 
 def test_kbx_tool_prints_no_secret(tmp_path: Path, kbx: CommandLine) -> None:

@@ -46,7 +46,7 @@ def collected() -> None:
 @pytest.fixture
 def demo(demo_kb_path: Path) -> Iterator[Path]:
     """The indexed demo; read-only."""
-    files = (demo_kb_path / ".kbx" / BASE_FILE, demo_kb_path / HISTORY)
+    files = (demo_kb_path / BASE_FILE, demo_kb_path / HISTORY)
     for file in files:
         file.unlink(missing_ok=True)
     yield demo_kb_path

@@ -162,7 +162,7 @@ async def test_writer_changes_the_base_but_reads_no_file_and_leaves_no_state(
     with KnowledgeBase(demo_copy) as kb:
         assert [judged.text for judged in kb.judgments.queries()] == [QUESTION]
         assert kb.queries.asked() == ()
-    assert not (demo_copy / ".kbx" / BASE_FILE).exists()
+    assert not (demo_copy / BASE_FILE).exists()
     assert [file.name for file in Path(os.environ["KBX_STATE_DIR"]).iterdir()] == [IDS]
 
 

@@ -190,8 +190,20 @@ def test_a_filter_is_widened_no_further_than_the_document_needs(kb: KnowledgeBas
 
 def test_filters_mutes_and_fast_are_named_as_leaving_a_document_out(kb: KnowledgeBase) -> None:
     path = kb.search("rollback plan").results[0].path
-    answer = kb.why_not(SearchRequest("rollback plan", muted_documents=[path]), path)
-    assert answer.standing.startswith("it is muted, so no search shows it")
+    shown_kind = f"type:{kb.documents.view(path).kind}"
+    for typed, others in (("", ()), (shown_kind, ()), ("type:person", ("type:person",))):
+        request = SearchRequest(f"rollback plan {typed}", muted_documents=[path])
+        answer = kb.why_not(request, path)
+        assert answer.standing.startswith("it is muted, so no search shows it")
+        assert answer.left_out_by == others
+
+    request = SearchRequest(
+        "rollback plan", doc_types=("person", "company"), path="memory/road map", tags=("a b", "c")
+    )
+    answer = kb.why_not(request, path)
+    assert answer.left_out_by == (
+        'in:"memory/road map"', "type:person or type:company", 'tag:"a b" or tag:c'
+    )  # fmt: skip
 
     best = kb.search(QUERY).results[0].path
     request = SearchRequest(f"type:person {QUERY} from:2020")

@@ -171,3 +171,14 @@ def test_fields_of_json_that_are_in_no_page_are_named(form: Format) -> None:
     data = re.sub(r"(?<= )_", lambda _: next(words), json.dumps(EXPORTS[form])).encode()
     found = read_documents([SourceFile("a.json", data, "2026-03-17")])
     assert [problem.reason for problem in found.problems] == [f"fields left out: {LEFT_OUT[form]}"]
+
+
+def test_fields_that_a_page_has_with_their_tags_are_not_named() -> None:
+    turns = [{"speaker": {"display_name": "Ann"}, "text": "<em>more</em> tea"}]
+    meeting = {"recording_id": 7, "title": "plan & <b>goals</b>", "transcript": turns}
+    found = read_documents([SourceFile("a.json", json.dumps([meeting]).encode(), "2026-03-17")])
+    (page,) = found.documents
+    assert isinstance(page, ImportedDocument)
+    assert page.title == meeting["title"]
+    assert "<em>more</em> tea" in page.body
+    assert found.problems == ()

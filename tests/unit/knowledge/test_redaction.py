@@ -56,6 +56,11 @@ MARKS = (
         ("[^1]: secret\n\n    secret\n\n#redacted\n\nopen\n", "open"),
         ("!!! note\n    secret\n\n    x #redacted\n\nopen\n", "open"),
         ("open\n\nTerm\n: secret #redacted\n\n\tsecret\n", "open"),
+        ("Term #redacted\n: secret\n\n    secret\n\nopen\n", "open"),
+        ("Term #redacted\n\n~ secret\n\n    secret\n\n~ secret\n\n    secret\n\nopen\n", "open"),
+        ("open\n: open\n\n    secret #redacted\n\n: open\n", "\n: open"),
+        ("Term\n~ secret #redacted\n\n    secret\n\nTerm\n~ open\n", "open"),
+        ('=== "Tab #redacted"\n\n    secret\n\n=== "Open"\n\n    open\n', "    open"),
         *((f"- secret {mark}\n- open\n", "open") for mark in MARKS),
         *((f"secret {mark}\n\nopen\n", "open") for mark in MARKS),
         *((f"open\n\nsecret\n\n{mark}\n", "open") for mark in MARKS),
@@ -135,6 +140,8 @@ def test_neither_words_nor_near_marks_are_marks() -> None:
     assert read(text) == text
 
     text = "# Ada\n\n- Redacted the report\n- He #reacted and (directed) it\n- x #redacted\n"
+    text += '<https://x.org/redacted-report.pdf> <a href="redacted.pdf" id=a>y</a>\n'
+    text += "<b class=\"a\" title='the redacted version' data-a='b'>y</b>\n"
     assert list(near_marks(text)) == []
 
 
@@ -153,7 +160,12 @@ def test_neither_words_nor_near_marks_are_marks() -> None:
             "(status: redacetd)",
         ),
         *("- x &#35;redacted", "x &lpar;redacted)", "<b class='x redacted'>y</b>", "x {.redacted}"),
-        *("<i data-redacted=1>y</i>", "<!-- redacted: begin -->"),
+        *(
+            "<i data-redacted=1>y</i>",
+            "<i redacted>y</i>",
+            "<i title='a' data-state='b redacted'>y</i>",
+        ),
+        *("<i ID=redacted>y</i>", "<!-- redacted: begin -->"),
     ],
 )
 def test_what_looks_like_a_mark_but_is_not_one_is_found(line: str) -> None:

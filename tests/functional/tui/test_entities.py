@@ -328,6 +328,7 @@ async def test_pinned_entity_that_was_not_found_is_retrieved(demo: Path) -> None
         assert driver.watched.queries == ["yellow umbrella"] * 2
         await driver.press("z")
         await driver.until(lambda: driver.view.mode.name == "flat")
+        assert not driver.view.entities  # as before
         assert driver.watched.queries == ["yellow umbrella"] * 2  # the evidence still answers it
 
 

@@ -41,7 +41,7 @@ BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TALL = 20
 """Height of the list from which a blank line separates results."""
 PASSAGE_LINES = 3
-HEADING_CELLS, HEADING_FROM = 30, 60
+HEADING_CELLS, HEADING_FROM = 30, 59
 INDENT, GRADED = 7, 3
 WITH_DATE, LEAST_TITLE = 50, 12
 LIKELY = 0.5

@@ -86,16 +86,9 @@ class AnswerDisplay:
         self._find(FacetPane).update_counts()
         if self.view is None:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
-            results, keymap, summary = (
-                self._find(ResultList),
-                self._screen.app.keymap,
-                self._model.summary,
-            )
-            results.show_empty(
-                lambda width: no_query(summary, recent, keymap, is_typing=not results.has_focus)(
-                    width
-                )
-            )
+            before = partial(no_query, self._model.summary, recent, self._screen.app.keymap)
+            results = self._find(ResultList)
+            results.show_empty(lambda width: before(is_typing=not results.has_focus)(width))
             self._show_entities((), entities_without_query)
 
     def show_slow(self) -> None:

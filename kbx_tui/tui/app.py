@@ -305,6 +305,8 @@ class KbxApp(TerminalApp):
             await self.pop_screen()
         if mode != "explore":
             await self.push_screen(mode_class(mode)(self.explore.session, self.app_state))
+        else:
+            self.explore.arrive()
 
     action_go_to = go_to
 

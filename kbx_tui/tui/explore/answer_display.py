@@ -86,8 +86,9 @@ class AnswerDisplay:
         self._find(FacetPane).update_counts()
         if self.view is None:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
-            empty_state = no_query(self._model.summary, recent, self._screen.app.keymap)
-            self._find(ResultList).show_empty(empty_state)
+            before = partial(no_query, self._model.summary, recent, self._screen.app.keymap)
+            results = self._find(ResultList)
+            results.show_empty(lambda width: before(is_typing=not results.has_focus)(width))
             self._show_entities((), entities_without_query)
 
     def show_slow(self) -> None:
@@ -195,16 +196,23 @@ WITHOUT_ENTITIES = (
 )
 
 
-def no_query(summary: BaseSummary | None, recent: Sequence[str], keymap: Keymap) -> EmptyState:
-    """Return what the results pane shows before a query: what to ask."""
+def no_query(
+    summary: BaseSummary | None, recent: Sequence[str], keymap: Keymap, *, is_typing: bool = True
+) -> EmptyState:
+    """Return what the results pane shows before a query: what to ask.
+
+    Unless the user `is_typing`, letters are keys of commands.
+    """
     has_entities = summary is None or summary.entities != 0
-    about = titled_text("Type to search.", WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
+    field = "" if is_typing else f"{keymap.key_of('focus.query')} "
+    title = "Type to search." if is_typing else f"Press {field}and type to search."
+    about = titled_text(title, WITH_ENTITIES if has_entities else WITHOUT_ENTITIES)
     queries = recent or (summary.queries if summary is not None else ())
     label = "recent queries" if recent else "for example"
     rows = [("", "" if index else label, Span(query)) for index, query in enumerate(queries)]
     if queries:
         which = "asks the next of them" if len(queries) > 1 else "asks it"
-        rows.append((f"{keymap.key_of('query.earlier')} enter", "", Span(which, "dim")))
+        rows.append((f"{field}{keymap.key_of('query.earlier')} enter", "", Span(which, "dim")))
     return lambda width: [
         *about(width),
         BLANK,

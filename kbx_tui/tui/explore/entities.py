@@ -77,11 +77,14 @@ class EntityList(RowsView[EntityRow]):
         return 0 if self.has_focus else max(len(self.rows) - least, 0)
 
     def _reason_lines(self, row: int) -> list[str]:
-        words, width = reasons(self.rows[row]), max(self.line_width - 5, 1)
-        if not words or not (self.has_focus or reasons_shown(self.rows[row])):
+        entity, width = self.rows[row], max(self.line_width - 5, 1)
+        words, is_whole = reasons(entity), row == self.cursor and self.has_focus
+        words = words if is_whole else first_reason(words)
+        if type_beside(entity, self.line_width) == " ":
+            words = ", ".join(filter(None, (entity.type, words)))
+        if not words or not (self.has_focus or reasons_shown(entity)):
             return []
-        is_whole = row == self.cursor and self.has_focus
-        return wrap(words, width) if is_whole else [shorten(first_reason(words), width)]
+        return wrap(words, width) if is_whole else [shorten(words, width)]
 
     def cursor_moved(self) -> None:
         self.rebuild_lines()  # only the row under the cursor shows its reasons in full
@@ -150,11 +153,15 @@ def score_text(score: float, threshold: float) -> str:
     return format_score(score)
 
 
+def type_beside(entity: EntityRow, width: int) -> str:
+    """Return the type as shown beside a name, or only a space if the name leaves no room."""
+    kind = f" {shorten(entity.type, 9)} "
+    return kind if cell_len(entity.name) + cell_len(kind) <= width - 8 else " "
+
+
 def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: float = 0.0) -> Line:
     """Return `● Alice Chen      person 1.00` in exactly `width` cells; the name before the type."""
-    kind = f" {shorten(entity.type, 9)} "
-    if cell_len(entity.name) + cell_len(kind) > width - 8:
-        kind = " "
+    kind = type_beside(entity, width)
     room = width - 4 - cell_len(kind) - 4
     return (
         Span(f"{marker} ", "dim"),
@@ -168,7 +175,7 @@ def entity_line(entity: EntityRow, width: int, marker: str = " ", threshold: flo
 def entity_strip_line(
     entities: tuple[EntityRow, ...], threshold: float, key: str, width: int
 ) -> Line:
-    """Return `● Alice Chen 1.00  ● Bob pinned ┊ 16 below the threshold  e`, whose key lists all.
+    """Return `● Alice Chen 1.00  ● Bob pinned ┊ 16 below the threshold  e show`.
 
     Those that the user pinned or muted come first, so that none is cut off.
     """
@@ -177,9 +184,11 @@ def entity_strip_line(
     above = [*decided, *(entity for entity in passing if entity not in decided)]
     line: Line = (Span(" "), *_joined(above, threshold))
     if below := len(entities) - len(above):
-        room = width - width_of(line) - len(key) - 5
-        words = longest_fitting((f"{below} below the threshold", f"{below} below"), room)
-        line = (*line, Span(" ┊ ", "rule"), Span(words, "dim"), Span(f"  {key}", "accent"))
+        line = (*line, Span(" ┊ ", "rule")) if above else (*line, Span("no sure entity · ", "dim"))
+        room = width - width_of(line) - len(key) - 7
+        wordings = f"{below} below the threshold", f"{below} below"
+        words = longest_fitting(wordings if above else (f"{below} weak",), room)
+        line = (*line, Span(words, "dim"), Span(f"  {key}", "accent"), Span(" show", "dim"))
     return fit_line(line, width)
 
 

@@ -278,7 +278,7 @@ def effective_path(path: str, candidates: tuple[str, ...]) -> str:
 
 
 class Knobs(Horizontal):
-    is_moved = has_view = False
+    is_moved = has_view = is_covered = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -295,12 +295,20 @@ class Knobs(Horizontal):
         self.alpha.show(state.alpha)
         self.threshold.show(state.threshold)
         self.is_moved = is_moved
-        self.display = is_moved or self.has_view
+        self.show_or_hide()
+
+    def show_or_hide(self) -> None:
+        self.display = (self.is_moved or self.has_view) and not self.is_covered
+
+    def cover(self, is_covered: bool) -> None:
+        """Give its line to what covers the results, if anything does."""
+        self.is_covered = is_covered
+        self.show_or_hide()
 
     def annotate(self, view: ExploreView | None) -> None:
         """Dim the sliders that change nothing, and say what the threshold keeps."""
         self.has_view = view is not None
-        self.display = self.is_moved or self.has_view
+        self.show_or_hide()
         has_alpha = view is not None and view.mode.name == "two-pass"
         has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
         entities = view.entities if view and has_threshold else ()

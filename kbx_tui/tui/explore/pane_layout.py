@@ -21,6 +21,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.explore.entities import EntityCard, EntityList
 from kbx_tui.tui.explore.facets import FacetPane
+from kbx_tui.tui.explore.inputs import Knobs
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyLine, WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -78,6 +79,7 @@ class Panes(Horizontal):
         card = self.query_one(EntityCard).card if read == "card" else None
         self.query_one(EntityList).open_id = "" if card is None else card.id
         self.set_class(read is not None, "-reading")
+        self._fit_knobs()
         for name in READERS:
             self.set_class(name == read, f"-{name}")
 
@@ -94,6 +96,12 @@ class Panes(Horizontal):
         self.has_live_room = size.width >= LIVE_WIDTH and size.height >= LIVE_HEIGHT
         self.is_live = self.has_live_room and not self.has_class("-no-preview")
         self.set_class(self.is_live, "-live")
+        self._fit_knobs()
+
+    def _fit_knobs(self) -> None:
+        is_covered = self.read is not None and not self.screen.has_class("-wide")
+        for knobs in self.screen.query(Knobs):  # none before the first layout
+            knobs.cover(is_covered)
 
     # Moving between panes, and hiding them.
 

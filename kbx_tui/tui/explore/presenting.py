@@ -85,6 +85,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.
                 left_out="" if index in kept else left_out_words(ranking, entity),
             )
             for index, entity in enumerate(evidence.entities)
+            if entity.found or entity.id in state.pinned | state.muted
         ),
         results=results,
         matched=int(np.count_nonzero(ranking.included)),
@@ -306,7 +307,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
         known_item=safe_line(ranked.known_item),
         known_as=_known_as(ranked.known_item, evidence),
         is_weak=not ranked.known_item and blended < view.WEAK * float(ranking.final.max()),
-        sections=() if ranked.known_item == "filter" else tuple(sections),
+        sections=() if ranked.known_item and not _shown(blended) else tuple(sections),
         reranking=reranking,
         likeness=_likeness(explanation.cosine),
         links=tuple(

@@ -41,8 +41,8 @@ BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TALL = 20
 """Height of the list from which a blank line separates results."""
 PASSAGE_LINES = 3
-HEADING_CELLS, HEADING_FROM = 30, 60
-INDENT, GRADED = 6, 3
+HEADING_CELLS, HEADING_FROM = 30, 59
+INDENT, GRADED = 7, 3
 WITH_DATE, LEAST_TITLE = 50, 12
 LIKELY = 0.5
 """Share of the best score from which a title is bold, and a line of the passage always shown."""
@@ -69,7 +69,11 @@ class ResultList(RowsView[ResultRow]):
         super().__init__()
         self._snippets: Mapping[str, Snippet] = {}
         self._outdated: Mapping[str, FileState] = {}
-        self.settled_ranks: dict[str, int] = {}
+        self.settled: tuple[ResultRow, ...] = ()
+        """The results that moves count from."""
+        self._shape: list[Look] = []
+        """The looks of the rows of the first answer, which decide the lines of each for good: a
+        list that changed its lines with each step of a slider could not be followed."""
         self._moves: dict[str, int] = {}
         self._generation: int | None = None
         self._timer: Timer | None = None
@@ -85,24 +89,26 @@ class ResultList(RowsView[ResultRow]):
 
     def show(self, view: ExploreView, displayed: DisplayedSearch, *, fresh: bool) -> None:
         """Show results: those of a new query if `fresh`, else the same query ranked again."""
-        current, results = self.current, view.results
+        current, results, was_by_score = self.current, view.results, self._is_by_score
         self._is_by_score = not view.order
         self._more = view.matched - len(results) if self._is_by_score else 0
         self._snippets, self._outdated = displayed.snippets, displayed.outdated
         self._best = max((result.score for result in results), default=1.0)
         self._shared = shared_lengths([result.title for result in results])
-        ranks = ranks_of(results)
         generation = None if displayed.evidence is None else displayed.evidence.generation
+        is_same = not fresh and generation == self._generation
+        if not (is_same and self._is_by_score and was_by_score):
+            self._shape = [self._look(result) for result in results]
         if fresh:
-            self.settled_ranks, self._moves = ranks, {}
+            self.settled, self._moves = results, {}
             self.marked, self._is_unfolded = "", False
-        elif generation != self._generation:
-            self.settled_ranks = ranks  # the base has changed: no key has moved these rows
+        elif not is_same:
+            self.settled = results  # the base has changed: no key has moved these rows
         else:
-            self._moves = rank_moves(self.settled_ranks, ranks)
+            self._moves = rank_moves(ranks_of(self.settled), ranks_of(results))
             if self._timer is not None:
                 self._timer.stop()
-            self._timer = self.set_timer(self.SETTLE_SECONDS, self._settle)
+            self._timer = self.set_timer(self.SETTLE_SECONDS, self.settle)
         self._generation = generation
         self.chosen = self.chosen and not fresh
         rows = {result.path: row for row, result in enumerate(results)}
@@ -126,7 +132,7 @@ class ResultList(RowsView[ResultRow]):
 
     def show_empty(self, empty_state: EmptyState) -> None:
         self.empty_state = empty_state
-        self.rows, self.settled_ranks, self._moves = (), {}, {}
+        self.rows, self.settled, self._moves = (), (), {}
         self.rebuild_lines()
 
     def badge_of(self, result: ResultRow) -> str:
@@ -144,26 +150,25 @@ class ResultList(RowsView[ResultRow]):
         self.border_subtitle = f"{judged} of the first {len(first)} judged" if judged else ""
 
     def row_heights(self) -> list[int]:
-        shown, strong = self._count_shown(), self._count_strong()
-        self._is_roomy = self._height_of(strong) <= self.visible_height
+        most = self._count_strong() * (2 + self._gap) + PASSAGE_LINES
+        self._is_roomy = most <= self.visible_height
+        shown = self._count_shown()
         heights = [1 + self._passage_height(row) for row in range(shown)]
         spaced = [height + self._gap * self._has_passage(row) for row, height in enumerate(heights)]
         return [*spaced, *([0] * (len(self.rows) - shown))]
 
     def _count_shown(self) -> int:
-        """Return how many results are shown; one line stands for the weaker ones after them."""
+        """Return how many results are shown; one line stands for weaker ones without room."""
         count, strong = len(self.rows), self._count_strong()
-        is_unfolded = not self._is_by_score or self._is_unfolded or self.cursor >= strong
-        has_room = self._height_of(strong) + count - strong <= self.visible_height
-        return count if is_unfolded or has_room or count - strong < LEAST_FOLDED else strong
-
-    def _height_of(self, strong: int) -> int:
-        """Return the lines of so many results, each with its passage."""
-        return strong * (2 + self._gap) + PASSAGE_LINES
+        passages = sum(map(self._has_passage, range(strong)))
+        room = self.visible_height - strong - passages * (1 + self._gap) - PASSAGE_LINES
+        shown = count if count - strong <= room else strong + max(room - 1, 0)
+        is_unfolded = not self._is_by_score or self._is_unfolded or self.cursor >= shown
+        return count if is_unfolded or count - shown < LEAST_FOLDED else shown
 
     def _count_strong(self) -> int:
         rows = range(len(self.rows))
-        strong = (row for row in rows if row < NEVER_FOLDED or not self._is_weak(row))
+        strong = (row for row in rows if row < NEVER_FOLDED or self._shape_of(row) != "dim")
         return max(strong, default=-1) + 1
 
     @property
@@ -185,14 +190,16 @@ class ResultList(RowsView[ResultRow]):
 
     def _has_passage(self, row: int) -> bool:
         """Return whether a row without the cursor shows a line of its passage."""
-        return self._is_likely(row) or (self._is_roomy and not self._is_weak(row))
+        shape = self._shape_of(row)
+        return shape == "strong" or (self._is_roomy and shape == "text")
 
-    def _is_likely(self, row: int) -> bool:
-        result = self.rows[row]
-        return bool(result.known_item) or result.score >= LIKELY * self._best
+    def _shape_of(self, row: int) -> Look:
+        return self._shape[row] if row < len(self._shape) else "dim"
 
-    def _is_weak(self, row: int) -> bool:
-        return not self._is_likely(row) and self.rows[row].score < WEAK * self._best
+    def _look(self, result: ResultRow) -> Look:
+        if result.known_item or result.score >= LIKELY * self._best:
+            return "strong"
+        return "dim" if result.score < WEAK * self._best else "text"
 
     def _passage(self, row: int, snippet: Snippet) -> list[Line]:
         """Return the passage of a row; the one under the cursor has more lines, and its heading."""
@@ -242,7 +249,7 @@ class ResultList(RowsView[ResultRow]):
                 grade,
                 shared=self._shared[row],
                 badge=self.badge_of(result),
-                look="strong" if self._is_likely(row) else "dim" if self._is_weak(row) else "text",
+                look=self._look(result),
             )
         snippet = self._snippets.get(result.path)
         if snippet is None or part > self._passage_height(row):
@@ -288,14 +295,14 @@ class ResultList(RowsView[ResultRow]):
         if missing := tuple(sorted(paths - self._snippets.keys())):
             self.post_message(self.SnippetsMissing(missing))
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         self.compare_from_here()
         self._moves = {}
         self.refresh()
 
     def compare_from_here(self) -> None:
         """Let the next moves count from the list as it is now; those shown stay until then."""
-        self.settled_ranks = ranks_of(self.rows)
+        self.settled = self.rows
 
 
 def ranks_of(results: Iterable[ResultRow]) -> dict[str, int]:
@@ -385,7 +392,7 @@ def result_line(
     date = 0 if width < WITH_DATE or room < LEAST_TITLE + 13 else 10
     room = max(room - (date + 3 if date else 0), 0)
     line = (
-        Span(sign, "accent" if sign == "◆" else "dim"),
+        Span(f"{sign} ", "accent" if sign == "◆" else "dim"),
         *score_spans(result, bar, is_dim=look != "strong", is_current=sign == "›"),
         Span(grade, "grade" if grade.strip() else "text"),
         Span(" " * (graded - len(grade))),

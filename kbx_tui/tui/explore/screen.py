@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -15,7 +14,9 @@ from textual.widgets import Input
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import EXPLORE
+from kbx_tui.tui.drawing.cell_text import longest_fitting
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, DocumentActions, ResultJudge
 from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
@@ -66,6 +67,8 @@ class Explore(JudgingScreen):
         self.judge = ResultJudge(self, self.answer, self.reader)
         self.documents = DocumentActions(self, self.reader)
         self.tour = TourGuide(self)
+        self._slid: NumberSlider | None = None
+        """The slider moved last."""
         self.action_edit, self.action_copy = self.documents.edit, self.documents.copy
         self.action_share, self.action_end_tour = self.documents.share, self.tour.end
         self.action_refresh_index = self.documents.refresh_index
@@ -167,6 +170,7 @@ class Explore(JudgingScreen):
         if results.current is not None:
             self._show_current(results.current)
         if is_new:
+            self.show_keys()
             self.judge.show_grades()
             self.on_measure_changed()
             if not self.query_line.has_focus:
@@ -237,15 +241,26 @@ class Explore(JudgingScreen):
     def change_knob(self, event: NumberSlider.Changed) -> None:
         slider, before = event.slider, self.view
         knobs = self.query_one(Knobs)
-        knobs.display = knobs.is_moved = True
+        knobs.is_moved = True
+        knobs.show_or_hide()
+        results, keymap = self.query_one(ResultList), self.app.keymap
+        if slider is not self._slid:  # what another slider did is not to its credit
+            self._slid = slider
+            results.compare_from_here()
         self.model.update(**{slider.label: event.value})
         self.show_keys()
         if before is not None and self.view is not None and self.view is not before:
-            ranks, keymap = self.query_one(ResultList).settled_ranks, self.app.keymap
-            words = moved_words(slider, ranks, self.view)
-            saves = f"{words} · {keymap.key_of('settings.save')} saves it"
-            is_offered = keymap.offers("settings.save") and cell_len(saves) < self.size.width - 2
-            self.show_notice(saves if is_offered else words)
+            words = moved_words(slider, results.settled, self.view)
+            parts = words.split(", ")  # in one line: a second would cover the sliders
+            wordings = [", ".join(parts[:count]) for count in range(len(parts), 0, -1)]
+            if keymap.offers("settings.save"):
+                wordings.insert(0, f"{words} · {keymap.key_of('settings.save')} saves it")
+            self.show_notice(longest_fitting(wordings, self.size.width - 2))
+
+    def scopes(self) -> tuple[Scope, ...]:
+        """Return the scopes of the keys that do something: without results none is read."""
+        has_results = bool(self.query_one(ResultList).rows)
+        return tuple(scope for scope in super().scopes() if has_results or scope != "results")
 
     def first_keys(self) -> Collection[str]:
         if self._is_moved and not self.is_typing:
@@ -302,6 +317,11 @@ class Explore(JudgingScreen):
         self.reader.lay_out(event.width)
 
     # Calls from other modes.
+
+    def arrive(self) -> None:
+        """Let the user type who comes here without a query."""
+        if not self.query_line.value.strip() and not self.reader.is_open:
+            self.action_focus_query()
 
     def show_query(self, query: str) -> None:
         self.query_line.show_query(query)
@@ -376,9 +396,8 @@ class Explore(JudgingScreen):
     # Actions: the search.
 
     def action_undo(self) -> None:
-        self.query_one(ResultList).compare_from_here()
         self.model.undo()
-        self.query_one(ResultList).compare_from_here()
+        self.query_one(ResultList).settle()  # the list is as it was: nothing has moved
 
     def action_remove_filter(self) -> None:
         if not self.query_line.remove_filter(-1):

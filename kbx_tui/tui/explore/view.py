@@ -155,7 +155,7 @@ class Why:
     """Set if frecency has a weight; `terms` together then weigh `1 - frecency.weight`."""
     known_item: str
     sections: tuple[Section, ...]
-    """Empty where the query is nothing but filters: then no part of a score counts."""
+    """Empty where no part of a score counts: the query is nothing but filters or a date."""
     reranking: Reranking | None = None
     likeness: str = ""
     """How its meaning relates to the query, where no word of it occurs; empty if it does not."""

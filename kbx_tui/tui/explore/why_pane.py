@@ -418,10 +418,13 @@ def slider_note(slider: NumberSlider, view: ExploreView) -> str:
     return "; ".join(filter(None, (alpha_sentence(slider.value), view.alpha_note)))
 
 
-def moved_words(slider: NumberSlider, ranks: Mapping[str, int], after: ExploreView) -> str:
-    """Return what moving a slider has changed; `ranks` are those that the arrows count from."""
-    moved = [row.rank for row in after.results if ranks.get(row.path) != row.rank]
-    changed = f"{format_count(len(moved), 'result')} moved" if moved else "the order stays"
+def moved_words(slider: NumberSlider, before: Iterable[ResultRow], after: ExploreView) -> str:
+    """Return what moving a slider has changed; `before` are those that the arrows count from."""
+    ranks = {row.path: (row.rank, format_score(row.score)) for row in before}
+    now = {row.path: (row.rank, format_score(row.score)) for row in after.results}
+    moved = [rank for path, (rank, _) in now.items() if ranks.get(path, (0, ""))[0] != rank]
+    stays = "no score changed" if ranks == now else "the order stays"
+    changed = f"{format_count(len(moved), 'result')} moved" if moved else stays
     if moved and min(moved) > FEW_RESULTS:
         changed += f", none of the first {min(moved) - 1}"
     note = after.alpha_note if slider.label == "alpha" else threshold_note(after)

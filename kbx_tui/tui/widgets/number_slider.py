@@ -21,7 +21,7 @@ from kbx_tui.tui.widgets.lines_view import LineWidget
 STEPS = 100
 """Number of steps from 0 to 1: as fine as the two decimals of scores on screen."""
 KEYS_FROM = 22
-ENDS_FROM = 50
+ENDS_FROM = 46
 NOTE_FROM = 100
 SHORT_NOTE_FROM = 64
 """The width from which a slider keeps its `note_room`."""

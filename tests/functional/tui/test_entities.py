@@ -301,6 +301,7 @@ async def test_entities_are_muted_or_pinned_until_the_query_is_cleared(demo: Pat
 async def test_plus_pins_an_entity_below_the_threshold(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("escape", "e", "end")
+        await driver.until_shown(EntityList, "On-call Reset .30 project, fact")  # no room beside it
         entity = driver.explore.query_one(EntityList).current
         assert entity is not None
         assert not entity.kept
@@ -328,6 +329,7 @@ async def test_pinned_entity_that_was_not_found_is_retrieved(demo: Path) -> None
         assert driver.watched.queries == ["yellow umbrella"] * 2
         await driver.press("z")
         await driver.until(lambda: driver.view.mode.name == "flat")
+        assert not driver.view.entities  # as before
         assert driver.watched.queries == ["yellow umbrella"] * 2  # the evidence still answers it
 
 

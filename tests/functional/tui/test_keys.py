@@ -151,13 +151,20 @@ async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  
 async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await driver.until_shown(KeyBar, "esc keys", "ctrl+l jump")
+        await driver.until_shown(ResultList, "Type to search.")
+        await driver.press("escape")
+        await driver.until_shown(ResultList, "Press / and type to search.", "/ ↑ enter asks")
+        assert "read" not in driver.text_of(KeyBar)  # there is nothing to read
+        await driver.press("f2", "f1")
+        await driver.until_focused(QueryLine)
+        await driver.ask(QUESTION)
         await driver.press("escape")
         await driver.until_shown(KeyBar, "enter read", "w why not", "y copy", "? keys", "q quit")
         await driver.press("e")
         await driver.until_shown(KeyBar, "enter card", "- mute", "+ pin")
         await driver.press("f")
         await driver.until_shown(KeyBar, "tab complete", "esc keys", "ctrl+u clear")
-    async with running(demo, TINY) as driver:
+    async with running(demo, TINY, asked=QUESTION) as driver:
         await driver.press("escape")
         await driver.until_shown(KeyBar, "enter read", "x why", "? keys", "q quit")
 

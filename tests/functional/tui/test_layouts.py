@@ -20,7 +20,7 @@ from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.experts.screen import Experts
 from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
 from kbx_tui.tui.explore.inputs import Knobs, ModeBadge, QueryLine
-from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.result_list import PASSAGE_LINES, ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.why_pane import WhyLine, WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
@@ -322,7 +322,12 @@ async def test_at_140_columns_nothing_is_said_that_has_no_meaning_yet(demo_copy:
         await driver.press("escape")
         await driver.until_shown(ResultList, "signed off by Alice after the Wednesday rehearsal.")
         await driver.until_shown(WhyPane, "says “decides” and “migration”; mentions Platform;")
-        words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*|\.\d+", driver.screen_text())
+        results, text = driver.results, driver.screen_text()
+        for row in results.visible_rows():
+            line = results.row_line(row, 0, results.line_width)
+            if {span.look for span in line if span.text.strip()} == {"dim"}:  # fills a free row
+                text = text.replace("".join(span.text for span in line).rstrip(), "")
+        words = re.findall(r"[^\W_]+(?:[.'’/@-][^\W_]+)*|\.\d+", text)
         assert len(words) <= 240, f"{len(words)} words"
         assert "search quality" not in driver.screen_text()
         assert driver.explore.query_one(Knobs).size.height == 1
@@ -340,12 +345,20 @@ async def test_weak_results_are_one_line_until_the_cursor_goes_there(demo: Path)
         await driver.until_shown(ResultList, " weaker · end shows them", "2026-03-17")
         shown, weakest = len(driver.results.visible_rows()), driver.results.rows[-1]
         assert f" {len(driver.results.rows) - shown} weaker" in driver.text_of(ResultList)
+        assert result_look(driver.results, shown - 1) == "dim"
+        spare = driver.results.visible_height - driver.results.virtual_size.height
+        assert spare <= PASSAGE_LINES  # kept for passages under the cursor
         await driver.press(*["down"] * shown)
         await driver.until(lambda: driver.results.cursor == shown)
         assert "weaker" not in driver.text_of(ResultList)
         await driver.press("end")
         await driver.until_shown(ResultList, weakest.title)
-        await driver.press("left_square_bracket")  # the same query: they stay
+        heights = driver.results.row_heights()[:-1]  # the cursor stays on a document
+        await driver.press(*["left_square_bracket"] * 4)
+        await driver.until(lambda: driver.alpha == 0.3)
+        await driver.press("end")
+        assert driver.results.row_heights()[:-1] == heights  # whatever their scores are now
+        await driver.press(*["right_square_bracket"] * 3)
         await driver.until(lambda: driver.alpha == 0.45)
         assert "weaker" not in driver.text_of(ResultList)
         assert result_look(driver.results, 0) == "strong"
@@ -451,6 +464,22 @@ async def test_mode_ends_its_line_and_names_entities_where_no_pane_does(demo_cop
         await driver.until_shown(Knobs, "alpha [ ]", "threshold { }")
 
 
+async def test_sliders_name_their_ends_and_give_way_to_what_covers_the_results(
+    demo: Path,
+) -> None:
+    async with running(demo, NARROW, asked=QUESTION) as driver:
+        await driver.until_shown(Knobs, "alpha [ ] entity ━", "─ document .50", "threshold { }")
+        for keys in (("escape", "enter"), ("e", "enter")):
+            await driver.press(*keys)
+            await driver.until(lambda: not driver.shows(Knobs))
+            await driver.pilot.resize_terminal(*WIDE)
+            await driver.until(lambda: driver.shows(Knobs))
+            await driver.pilot.resize_terminal(*NARROW)
+            await driver.until(lambda: not driver.shows(Knobs))
+            await driver.press("escape")
+            await driver.until(lambda: driver.shows(Knobs))
+
+
 async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None:
     async with running(demo, NARROW, asked=README_QUESTION) as driver:
         await driver.press("escape")
@@ -492,7 +521,7 @@ async def test_a_document_has_most_of_the_width_until_the_entities_have_the_focu
         await driver.until(lambda: driver.shows(EntityList))
         await driver.pilot.resize_terminal(*NARROW)
         await driver.press("enter")
-        await driver.until(lambda: driver.explore.query_one(PreviewPane).region.height == 18)
+        await driver.until(lambda: driver.explore.query_one(PreviewPane).region.height == 19)
 
 
 async def test_the_entity_of_an_open_card_is_marked_and_a_new_query_closes_it(demo: Path) -> None:

@@ -123,7 +123,8 @@ def test_a_document_of_the_time_asked_for_says_its_date_and_not_that_it_was_give
     asked = replace(retrieved, date_preference=preference([2]))
     ((why,), (exact,)) = (explanations(each, Tuning()) for each in (asked, retrieved))
     assert why_sentence(why, None) == "dated March 2026"
-    assert "1.00 date: shown first" in text_of(why_lines(why, None, 60))
+    shown = " ".join(text_of(why_lines(why, None, 60)).split())
+    assert shown == f"dated March 2026 1.00 date: shown first {why.path}"
     assert why_sentence(exact, None) == "you gave its date in full"
 
 

@@ -15,7 +15,6 @@ from kbx_tui.tui.explore.presenting import (
     meaning_sentence,
     words_sentence,
 )
-from kbx_tui.tui.explore.result_list import ranks_of
 from kbx_tui.tui.explore.view import (
     Addend,
     EntityRow,
@@ -127,11 +126,10 @@ def view_of(
 def test_a_moved_slider_says_what_changed() -> None:
     rows = [ResultRow(n, f"{n}.md", "", "", n + 1, 0.5, 0.5, 0.0, 0.0, "") for n in range(3)]
     swapped = (replace(rows[1], rank=1), replace(rows[0], rank=2), rows[2])
-    before = ranks_of(rows)
     after = view_of((), results=swapped, note="next change at .60")
     alpha, threshold = NumberSlider("alpha", 0.55), NumberSlider("threshold", 0.6)
-    assert moved_words(alpha, before, after) == "alpha .55: 2 results moved, next change at .60"
-    assert moved_words(threshold, before, after) == (
+    assert moved_words(alpha, rows, after) == "alpha .55: 2 results moved, next change at .60"
+    assert moved_words(threshold, rows, after) == (
         "threshold .60: 2 results moved, threshold has no effect: no entity is found"
     )
 
@@ -139,11 +137,16 @@ def test_a_moved_slider_says_what_changed() -> None:
 def test_a_threshold_that_moves_nothing_says_why_and_what_would() -> None:
     threshold = NumberSlider("threshold", 0.5)
     view = view_of((replace(ALICE, score=0.62), replace(PLATFORM, score=0.453)))
-    assert moved_words(threshold, {}, view) == (
-        "threshold .50: the order stays, 1 entity counts, next changes at .45 and .63"
+    assert moved_words(threshold, (), view) == (
+        "threshold .50: no score changed, 1 entity counts, next changes at .45 and .63"
     )
     sure = view_of((replace(ALICE, score=1.0),))
-    assert moved_words(threshold, {}, sure) == "threshold .50: the order stays, 1 entity counts"
+    assert moved_words(threshold, (), sure) == "threshold .50: no score changed, 1 entity counts"
+    row = ResultRow(0, "0.md", "", "", 1, 0.5, 0.5, 0.0, 0.0, "")
+    higher = view_of(sure.entities, results=(replace(row, score=0.7),))
+    assert moved_words(threshold, [row], higher) == (
+        "threshold .50: the order stays, 1 entity counts"
+    )
 
 
 def test_parts_of_a_result_add_up_to_its_score() -> None:

@@ -37,15 +37,18 @@ def test_the_strip_shows_what_counts_or_was_pinned_or_muted_and_how_many_are_bel
     entities = (entity(), entity("Platform", 0.41, kept=False))
     assert count_passing(entities, 0.5) == 1
     text = "".join(span.text for span in entity_strip_line(entities, 0.5, "e", 80))
-    assert text == " ● Alice Chen 1.00 ┊ 1 below the threshold  e"
+    assert text == " ● Alice Chen 1.00 ┊ 1 below the threshold  e show"
 
     others = tuple(entity(f"Otherwise {number}", 0.4, kept=False) for number in range(9))
     pinned = replace(entity("Yusuf", 0.2), pinned=True)
     muted = replace(entity("Ada", 0.3, kept=False), muted=True)
     text = "".join(
-        span.text for span in entity_strip_line((entity(), *others, muted, pinned), 0.5, "e", 62)
+        span.text for span in entity_strip_line((entity(), *others, muted, pinned), 0.5, "e", 67)
     )
-    assert text == " ✕ Ada muted  ● Yusuf pinned  ● Alice Chen 1.00 ┊ 9 below  e"
+    assert text == " ✕ Ada muted  ● Yusuf pinned  ● Alice Chen 1.00 ┊ 9 below  e show"
+
+    text = "".join(span.text for span in entity_strip_line(others, 0.5, "e", 80))
+    assert text == " no sure entity · 9 weak  e show"
 
 
 def test_score_just_below_the_threshold_is_not_shown_as_the_threshold() -> None:
@@ -103,6 +106,8 @@ def test_only_the_score_of_the_current_result_stands_out() -> None:
     result = ResultRow(7, "p.md", "Sprint", "2026-03-16", 1, 0.5, 0.5, 0.0, 0.0, "")
     looks = {sign: dict(result_line(result, 60, 0, sign))[" .50 "] for sign in "› "}
     assert looks == {"›": "text", " ": "dim"}
+    best = replace(result, score=1.0)
+    assert "".join(span.text for span in result_line(best, 60, 0, "›")).startswith("› 1.00 ━")
 
 
 @given(st.floats(0.0, 1.0))

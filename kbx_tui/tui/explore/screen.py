@@ -419,6 +419,23 @@ class Explore(JudgingScreen):
         if words := getattr(self.model, setting)(*values):
             self.show_notice(words)
 
+    def applies(self, command_id: str) -> bool:
+        state, view, evidence = self.model.state, self.view, self.model.displayed.evidence
+        match command_id:
+            case "dates.only" | "dates.off":
+                return view is not None and view.dates is not None
+            case "filter.remove":
+                return view is not None and bool(view.filters)
+            case "spelling.toggle":
+                return state.as_typed or bool(evidence and evidence.corrections)
+            case "exact.toggle":
+                return state.exact or bool(view and view.mode.candidates is not None)
+            case "sort.next" | "facets.open" | "result.mark":
+                return view is not None and bool(view.results)
+            case "links.open" | "related.open":
+                return bool(self.documents.linked_path())
+        return super().applies(command_id)
+
     def action_add_entity(self) -> None:
         self.pick_entity(self._add_entity)
 

@@ -306,7 +306,14 @@ class FrameScreen(Screen[None]):
 
         scopes = [scope for scope in self.palette_scopes if MENU_OF.get(scope) == command_id]
         commands = list(self.app.keymap.commands_in(*scopes))
-        self.app.push_screen(menu(self, command_by_id(command_id).label, commands))
+        shown = [command for command in commands if self.applies(command.id)]
+        self.app.push_screen(menu(self, command_by_id(command_id).label, commands, shown))
+
+    def applies(self, command_id: str) -> bool:
+        """Return whether a command of a menu does something now."""
+        if command_id == "pane.zoom":
+            return self.maximized is not None or isinstance(self.focused, LinesView)
+        return command_id != "message.show" or bool(self.query_one(StatusLine).last)
 
     async def action_switch_base(self) -> None:
         await self.app.run_action("switch_base")

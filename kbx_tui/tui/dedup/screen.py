@@ -104,6 +104,7 @@ class Dedup(ModeScreen):
         drafts.rebuild_lines()
         self.line.show_placeholder()
         if isinstance(self.focused, panes.DraftLine):
+            self.query_one(StatusLine).clear_notice()  # the keys that it names are letters here
             self.check_typed()
         elif isinstance(self.focused, panes.DraftList):
             self._compare_draft()

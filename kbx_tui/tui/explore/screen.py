@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -247,6 +247,11 @@ class Explore(JudgingScreen):
             is_offered = keymap.offers("settings.save") and cell_len(saves) < self.size.width - 2
             self.show_notice(saves if is_offered else words)
 
+    def key_labels(self) -> Mapping[str, str]:
+        is_open = self.panes.is_why_open or self.panes.name_of(self.focused) == "why"
+        why = {"why.toggle": "less"} if is_open else {}
+        return {**super().key_labels(), **why}
+
     def first_keys(self) -> Collection[str]:
         if self._is_moved and not self.is_typing:
             return ("settings.save", "undo")
@@ -348,6 +353,7 @@ class Explore(JudgingScreen):
 
     def action_toggle_why(self) -> None:
         self.panes.toggle("why")
+        self.show_keys()
         if (result := self.query_one(ResultList).current) is not None:
             self.answer.explain(result)
 

@@ -632,6 +632,8 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         review.driver.app.show_notice("1 change on disk indexed", yields=True)
         await review.driver.pilot.pause()
         assert "1 created" in review.screen.query_one(StatusLine).last
+        await review.press("slash")  # z is text there
+        await review.until(lambda: not review.screen.query_one(StatusLine).notice)
 
 
 async def test_a_draft_of_nobody_is_of_the_owner_of_the_fact_that_it_changes(

@@ -213,6 +213,10 @@ async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> N
         await driver.until(lambda: driver.app.screen.query_one(OptionList).option_count > 5)
         last = driver.app.screen.query_one(OptionList).options[-1].prompt
         assert "ansi" in str(last)  # its colours are the terminal's, whatever its name says
+        await driver.write("light")
+        await driver.until(lambda: "catppuccin-latte · light" in driver.screen_text())
+        assert "nord" not in driver.screen_text()
+        await driver.press("ctrl+u")
         await driver.write("nord")
         await driver.until(lambda: driver.app.theme == "nord")
         await driver.press("enter")

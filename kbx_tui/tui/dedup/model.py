@@ -100,15 +100,10 @@ class ReviewModel:
 
     @property
     def threshold(self) -> tuple[float, str]:
-        """The threshold, and a note on it."""
+        """The threshold, and a note on it if the user has set it."""
         engine = self._client.engine
         settings = None if engine is None else engine.settings.dedup
         return rows.describe_threshold(settings, self._labels, self._threshold)
-
-    @property
-    def best_scores(self) -> tuple[float, ...]:
-        checks = (self._checks.get(draft.id) for draft in self.drafts)
-        return tuple(each.matches[0].known.score for each in checks if each and each.matches)
 
     # Drafts come and go.
 

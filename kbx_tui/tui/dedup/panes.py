@@ -18,17 +18,17 @@ from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.dedup.rows import DraftRow, KnownRow
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap, wrap_ranges
+from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
     Look,
     Span,
     diff_look,
+    key_lines,
     looks,
-    paragraph,
-    slice_line,
     width_of,
+    wrap_line,
 )
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
@@ -275,17 +275,17 @@ def no_drafts(
     )
     if is_asked:
         return about
-    first, before = f"{keymap.key_of('draft.new')} goes to the line for one", ""
+    first, before = (keymap.key_of("draft.new"), "goes to the line for one"), ""
     if is_typing:  # letters are text
-        first = "type a fact, enter makes it a draft"
+        first = (keymap.key_of("draft_line.take"), "makes what you type a draft")
         before = f"{keymap.key_of('draft_line.leave')} "
     if is_typing and not keymap.offers("draft_line.take"):
-        first = "type a fact to compare"
+        first = ("", "type a fact to compare")
     here = f", such as {DRAFTS_FILE} here" if has_file else ""
     words = [
         first,
         *(
-            f"{before}{keymap.key_of(command_id)} {does}"
+            (f"{before}{keymap.key_of(command_id)}", does)
             for command_id, does in (
                 ("drafts.load", f"loads a file of drafts, one a line{here}"),
                 ("drafts.scan", "finds what the knowledge base says twice"),
@@ -293,17 +293,13 @@ def no_drafts(
             if keymap.offers(command_id)
         ),
     ]
-    return lambda width: [
-        *about(width),
-        BLANK,
-        *(line for text in words for line in paragraph(text, width, "dim")),
-    ]
+    return lambda width: [*about(width), BLANK, *key_lines(words, width)]
 
 
 BAR, BAR_FROM = 12, 80
 ROOMY = 60
 INDENT = 5
-OTHERS = "  Facts about others, which may well be alike"
+OTHERS = "  About others"
 """Title of the facts of other entities, which may score higher than those listed before."""
 RELATION_LOOKS: dict[str, Look] = {
     "exact": "document", "duplicate": "document", "refines": "document", "similar": "document",
@@ -383,7 +379,7 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
 def detail_lines(known: KnownRow, width: int) -> list[Line]:
     """Return what the row under the cursor shows in addition: all of what decides, and both texts.
 
-    A reason that fits into the line above is not repeated.
+    What fits into the lines above is not repeated.
     """
     room = max(width - INDENT, 8)
     why = [] if has_whole_reason(known, width) else wrap(known.why, room)
@@ -409,12 +405,17 @@ def open_place_line(known: KnownRow, width: int) -> Line:
 
 
 def difference_lines(known: KnownRow, width: int) -> list[Line]:
+    """Return both texts with what differs; without that, the known one if it was cut above."""
+    if (difference := known.difference) is None:
+        is_whole = known.text in (span.text.rstrip() for span in known_line(known, width))
+        texts = [] if is_whole else wrap(known.text, max(width - INDENT, 8))
+        return [(Span(f"{'':{INDENT}}{line}"),) for line in texts]
     room = max(width - INDENT - 2, 8)
     lines: list[Line] = []
     same: Look = "dim" if known.is_redacted else "text"
     for sign, pieces, look in (
-        ("−", known.difference.right, same),
-        ("+", known.difference.left, "text"),
+        ("−", difference.right, same),
+        ("+", difference.left, "text"),
     ):
         for number, line in enumerate(wrap_pieces(pieces, room, look)):
             head = f"{'':{INDENT}}{sign if number == 0 else ' '} "
@@ -429,8 +430,7 @@ def wrap_pieces(pieces: Sequence[Piece], width: int, same: Look = "text") -> lis
         is_plain = piece.mark == "same" or not piece.text.strip()
         text = piece.text if is_plain else f"[{piece.text}]"
         spans.append(Span(text, same if piece.mark == "same" else MARK_LOOKS[piece.mark]))
-    text = "".join(span.text for span in spans)
-    return [slice_line(tuple(spans), start, end) for start, end in wrap_ranges(text, width)]
+    return wrap_line(tuple(spans), width)
 
 
 no_known_facts = dim_text("No known fact is similar. Other text of pages is not compared.")

@@ -200,7 +200,8 @@ class KnownRow:
     """`people/alice-chen.md:14`, or `draft 3 of this batch`."""
     why: str
     """What decides: `same “reports to”, other name: Dana → Daniel`; empty for equal texts."""
-    difference: Difference
+    difference: Difference | None
+    """None where both say something else, or the same: a comparison would tell nothing."""
     is_first: bool = False
     """Whether it gives the draft its state."""
     date: str = ""
@@ -250,6 +251,9 @@ def known_rows(
             relation = relation_words(relation, is_known=is_known)
         elif relation == "duplicate" and pair.judged is None:
             relation, why = "similar", ""  # by its score alone
+        is_unlike = relation in ("related", "different") and pair.judgement.relation == "different"
+        why = why if decides or not is_unlike else ""
+        compared = difference(safe_line(check.text), safe_line(text), pair.conflicts)
         return KnownRow(
             text=safe_line(text),
             score=pair.score,
@@ -258,7 +262,7 @@ def known_rows(
             is_first=is_first,
             place=place,
             why=why,
-            difference=difference(safe_line(check.text), safe_line(text), pair.conflicts),
+            difference=None if pair.is_same or is_unlike else compared,
         )
 
     rows = []
@@ -414,6 +418,9 @@ def draft_words(draft: DraftRow) -> Meanings:
     return tuple(words)
 
 
+BRACKETS = "In brackets is what only one of the two texts has."
+
+
 def known_words(known: KnownRow) -> Meanings:
     score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
@@ -422,7 +429,7 @@ def known_words(known: KnownRow) -> Meanings:
     return (
         (f"{format_score(known.score)} {known.word}", f"{score}{here}{decides}"),
         *(((known.why, why),) if known.why else ()),
-        ("[words]", "In brackets is what only one of the two texts has."),
+        *((("[words]", BRACKETS),) if known.difference else ()),
     )
 
 
@@ -448,19 +455,16 @@ def describe_saved(count: int) -> str:
 def describe_threshold(
     settings: DedupSettings | None, labels: Sequence[LabelledScore], threshold: float | None
 ) -> tuple[float, str]:
-    """Return the position of the slider, and a note on it; `settings` are None before opening."""
-    if settings is None:
-        return 0.9, ""
+    """Return the position of the slider, and a note on a threshold that the user has set.
+
+    `settings` are None before opening.
+    """
     if threshold is None:
-        fact, item = map(format_score, (settings.fact_threshold, settings.open_item_threshold))
-        return settings.fact_threshold, f"known from {fact}, open items {item}"
+        return 0.9 if settings is None else settings.fact_threshold, ""
     from kbx_tui.drafting.decided_pairs import measure_threshold  # loaded with the drafts
 
     metrics = measure_threshold(labels, threshold)
-    if metrics is None:
-        left = LABELS_NEEDED - len(labels)
-        return threshold, f"{left} pairs with y or n show how good it is"
-    return threshold, metrics_note(metrics)
+    return threshold, metrics_note(metrics) if metrics else "facts this alike count as known"
 
 
 def metrics_note(metrics: ThresholdMetrics) -> str:

@@ -43,7 +43,7 @@ class Dedup(ModeScreen):
 
     def compose_panes(self) -> ComposeResult:
         drafts, known, diff = panes.DraftList(), panes.KnownList(), panes.DiffPane()
-        drafts.border_title, known.border_title = "Drafts", "Known, the deciding fact first"
+        drafts.border_title, known.border_title = "Drafts", "Known facts"
         known.empty_state = panes.no_draft_selected
         yield panes.DraftLine(self._add_line)
         with Horizontal(id="review"):
@@ -56,7 +56,7 @@ class Dedup(ModeScreen):
     def on_mount(self) -> None:
         self.model.post, self.model.on_change = self.post_message, self.show_review
         self._show_example()
-        self.query_one(NumberSlider).display = False  # there is nothing to compare yet
+        self.query_one(NumberSlider).display = False  # until the user moves it
         self.model.open()
 
     def _show_example(self) -> None:
@@ -104,13 +104,16 @@ class Dedup(ModeScreen):
         drafts.rebuild_lines()
         self.line.show_placeholder()
         if isinstance(self.focused, panes.DraftLine):
+            self.query_one(StatusLine).clear_notice()  # the keys that it names are letters here
             self.check_typed()
         elif isinstance(self.focused, panes.DraftList):
             self._compare_draft()
 
     def first_keys(self) -> Collection[str]:
         undo = ("review.undo",) if self.model.can_undo else ()
-        if self.draft is None or not isinstance(self.focused, panes.DraftList):
+        if self.draft is None:
+            return ("draft.new", "drafts.load", "drafts.scan", *(undo or ("drafts.kept",)))
+        if not isinstance(self.focused, panes.DraftList):
             return undo
         return ("drafts.apply", *rows.deciding(self.draft), "draft.skip", *undo)
 
@@ -126,6 +129,13 @@ class Dedup(ModeScreen):
                 return rows.DIFF_WORDS
         return ()
 
+    def pane_names(self) -> list[str]:
+        return [name for name in self.PANES if name != "diff" or not self.has_class("-idle")]
+
+    def _show_idle(self) -> None:
+        """Hide what would be written while there is nothing to write."""
+        self.set_class(not self.model.drafts and not self.line.typed, "-idle")
+
     # What the model found.
 
     def show_review(self) -> None:
@@ -139,17 +149,16 @@ class Dedup(ModeScreen):
         drafts.show(shown)
         self.show_keys()
         self.set_class(not shown, "-empty")
+        self._show_idle()
         if self.draft is None:
             self._show_known("", ())
             self._show_plan("", ())
         elif not self.is_typing_draft:
             self._show_draft(self.draft)  # at once: the next key may decide about a fact of it
         slider = self.query_one(NumberSlider)
-        slider.display |= bool(shown)
+        slider.display = bool(note)
         slider.show(threshold)
-        marks = self.model.best_scores
-        is_told = marks and self.has_class("-wide")
-        slider.annotate(f"{note} · ┴ drafts" if is_told else note, marks)
+        slider.annotate(note)
 
     def on_typed_text_checked(self, message: rows.TypedTextChecked) -> None:
         if self.is_typing_draft:
@@ -205,6 +214,7 @@ class Dedup(ModeScreen):
 
     @on(panes.DraftLine.Changed)
     def check_typed(self) -> None:
+        self._show_idle()
         known = self.query_one(panes.KnownList)
         if self.is_typing_draft and (known.subject or not known.rows):
             self._show_known("", (), checked=False)
@@ -247,7 +257,6 @@ class Dedup(ModeScreen):
 
     @on(NumberSlider.Changed)
     def change_threshold(self, event: NumberSlider.Changed) -> None:
-        event.slider.display = True
         self.model.move_threshold(event.value)
 
     # Actions: moving around.
@@ -413,7 +422,10 @@ class Dedup(ModeScreen):
     def _show_draft(self, draft: rows.DraftRow) -> None:
         self._show_known(draft.id, self.model.known(draft.id), checked=draft.is_checked)
         needs_page = draft.is_checked and not draft.has_page
-        reasons = (draft.reason, self._page_keys if needs_page else "")
+        known, reason = self.query_one(panes.KnownList), draft.reason
+        if known.display and known.rows and known.rows[0].is_first:
+            reason = reason.removesuffix(f": {known.rows[0].why}")  # it is said there
+        reasons = (reason, self._page_keys if needs_page else "")
         diff = self.query_one(panes.DiffPane)
         diff.explain("; ".join(filter(None, reasons)))
         diff.wait()

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap
+from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap, wrap_ranges
 
 DocumentLook = Literal["heading", "emphasis", "struck", "code", "link", "match", "here"]
 """The styles within a document; `here` is the current match or link."""
@@ -82,6 +82,11 @@ def slice_line(line: Line, start: int, end: int | None = None) -> Line:
     return tuple(span for span in spans if span.text)
 
 
+def wrap_line(line: Line, width: int) -> list[Line]:
+    text = "".join(span.text for span in line)
+    return [slice_line(line, start, end) for start, end in wrap_ranges(text, width)]
+
+
 def highlight(text: str, matches: Sequence[tuple[int, int]], look: Look = "dim") -> Line:
     line, offset = [], 0
     for start, end in matches:
@@ -92,6 +97,18 @@ def highlight(text: str, matches: Sequence[tuple[int, int]], look: Look = "dim")
 
 def paragraph(text: str, width: int, look: Look = "text") -> list[Line]:
     return [(Span(f"  {line}", look),) for line in wrap(text, max(width - 3, 1))]
+
+
+def key_lines(words: Iterable[tuple[str, str]], width: int) -> list[Line]:
+    """Return lines on what keys do, each given with its keys: ("esc f", "loads a file")."""
+    return [
+        (Span("  "), *line)
+        for keys, does in words
+        for line in wrap_line(
+            (Span(keys, "accent"), Span(f" {does}" if keys else does, "dim")),
+            max(width - 3, 1),
+        )
+    ]
 
 
 def fit_to_height(lines: list[Line], height: int) -> list[Line]:

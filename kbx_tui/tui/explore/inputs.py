@@ -440,7 +440,7 @@ class ChipLine(LineWidget):
         if not isinstance(self.screen.focused, Input):
             return self.chips
         return tuple(
-            Span(f"{self.leave} {span.text}", span.look) if span.look == "accent" else span
+            Span(f"{self.leave} {span.text}", "dim") if span.look == "accent" else span
             for span in self.chips
         )
 
@@ -469,8 +469,9 @@ class DateChip(ChipLine):
         else:
             is_filter = dates.use == "filter"
             words = (Span(" only " if is_filter else " prefers "), Span(dates.words, "strong"))
-            switch, remove = _key(only, "prefer" if is_filter else "only"), _key(off, "remove")
-            keys = (*switch, *remove) if is_filter else (*remove, *switch)
+            menu = f"{keymap.key_of('view.menu')} "  # said once where both keys are in it
+            other = off.removeprefix(menu) if only.startswith(menu) else off
+            keys = _key(f"{only}/{other}", f"{'prefer' if is_filter else 'only'}/remove")
         self.show_chips((*words, *keys), words, keymap)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -262,6 +262,11 @@ class Explore(JudgingScreen):
         has_results = bool(self.query_one(ResultList).rows)
         return tuple(scope for scope in super().scopes() if has_results or scope != "results")
 
+    def key_labels(self) -> Mapping[str, str]:
+        is_open = self.panes.is_why_open or self.panes.name_of(self.focused) == "why"
+        why = {"why.toggle": "less"} if is_open else {}
+        return {**super().key_labels(), **why}
+
     def first_keys(self) -> Collection[str]:
         if self._is_moved and not self.is_typing:
             return ("settings.save", "undo")
@@ -368,6 +373,7 @@ class Explore(JudgingScreen):
 
     def action_toggle_why(self) -> None:
         self.panes.toggle("why")
+        self.show_keys()
         if (result := self.query_one(ResultList).current) is not None:
             self.answer.explain(result)
 
@@ -437,6 +443,23 @@ class Explore(JudgingScreen):
             return
         if words := getattr(self.model, setting)(*values):
             self.show_notice(words)
+
+    def applies(self, command_id: str) -> bool:
+        state, view, evidence = self.model.state, self.view, self.model.displayed.evidence
+        match command_id:
+            case "dates.only" | "dates.off":
+                return view is not None and view.dates is not None
+            case "filter.remove":
+                return view is not None and bool(view.filters)
+            case "spelling.toggle":
+                return state.as_typed or bool(evidence and evidence.corrections)
+            case "exact.toggle":
+                return state.exact or bool(view and view.mode.candidates is not None)
+            case "sort.next" | "facets.open" | "result.mark":
+                return view is not None and bool(view.results)
+            case "links.open" | "related.open":
+                return bool(self.documents.linked_path())
+        return super().applies(command_id)
 
     def action_add_entity(self) -> None:
         self.pick_entity(self._add_entity)

@@ -395,11 +395,20 @@ class Index(ModeScreen):
 
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 24, "-low")
-        # If only one pane fits, its border says which key shows the other.
+        self._show_hidden_panes()
+
+    def _show_hidden_panes(self) -> None:
+        """Say in the border of a pane, if only one fits, which key shows the other."""
         key = self.app.keymap.key_of("screen.next")
         for pane, other in ((FileList, "folders"), (FolderList, "files")):
-            hint = "" if self.has_class("-wide") else f"{key}: {other}"
+            hint = "" if self._shows_folders else f"{key}: {other}"
             self.query_one(pane).border_subtitle = hint
+
+    @property
+    def _shows_folders(self) -> bool:
+        """Whether the folders are shown beside the files, or below where none needs attention."""
+        is_clear = self.has_class("-clear") and not self.has_class("-small")
+        return self.has_class("-wide") or is_clear
 
     def scopes(self) -> tuple[Scope, ...]:
         is_empty = isinstance(self.focused, FileList) and not self.focused.rows
@@ -423,10 +432,12 @@ class Index(ModeScreen):
                 files.empty_state = index_of_another_machine
             model = self.model
             files.show(file_rows(self.model.overview, model.over_retrieved, model.muted))
+            self.set_class(not files.rows, "-clear")
+            self._show_hidden_panes()
             if model.has_read_queries and not self._is_settled:
                 self._is_settled = True
-                folders, is_wide = self.query_one(FolderList), self.has_class("-wide")
-                if not files.rows and files.has_focus and folders.rows and is_wide:
+                folders = self.query_one(FolderList)
+                if not files.rows and files.has_focus and folders.rows and self._shows_folders:
                     self.set_focus(folders)
         self.show_keys()
         self.show_run()

@@ -187,9 +187,16 @@ class FrameScreen(Screen[None]):
         """Return the ids of the commands that matter most now, for the key bar."""
         return ()
 
+    def key_labels(self) -> Mapping[str, str]:
+        """Return labels for the key bar in place of those of the command table, by command id."""
+        slider = self.focused
+        return {"slider.less": slider.label} if isinstance(slider, NumberSlider) else {}
+
     def show_keys(self) -> None:
         first, most = self.first_keys(), self.MOST_KEYS
-        self.query_one(KeyBar).show(*self.scopes(), first=first, most=most)
+        self.query_one(KeyBar).show(
+            *self.scopes(), first=first, most=most, labels=self.key_labels()
+        )
 
     def meanings(self) -> Iterable[tuple[str, str]]:
         return ()
@@ -309,7 +316,14 @@ class FrameScreen(Screen[None]):
 
         scopes = [scope for scope in self.palette_scopes if MENU_OF.get(scope) == command_id]
         commands = list(self.app.keymap.commands_in(*scopes))
-        self.app.push_screen(menu(self, command_by_id(command_id).label, commands))
+        shown = [command for command in commands if self.applies(command.id)]
+        self.app.push_screen(menu(self, command_by_id(command_id).label, commands, shown))
+
+    def applies(self, command_id: str) -> bool:
+        """Return whether a command of a menu does something now."""
+        if command_id == "pane.zoom":
+            return self.maximized is not None or isinstance(self.focused, LinesView)
+        return command_id != "message.show" or bool(self.query_one(StatusLine).last)
 
     async def action_switch_base(self) -> None:
         await self.app.run_action("switch_base")
@@ -487,27 +501,33 @@ class TabText(NamedTuple):
     key: str
     words: str
     is_current: bool
+    gap: Span = GAP
 
     @property
     def spans(self) -> Line:
         if self.is_current:
             text = " ".join(filter(None, (self.key, self.words)))
-            return (Span(" "), Span(text, "tab"), GAP)
+            return (Span(" "), Span(text, "tab"), self.gap)
         words = f" {self.words}" if self.words else ""
-        return (Span(" "), Span(self.key, "dim"), Span(words), GAP)
+        return (Span(" "), Span(self.key, "dim"), Span(words), self.gap)
 
 
 def tab_texts(current: str, keymap: Keymap, counts: Mapping[str, str]) -> list[list[TabText]]:
-    """Return wordings of the tabs, the longest first; `counts` follow the titles."""
+    """Return wordings of the tabs, the longest first; `counts` follow the titles.
+
+    Before the titles of other modes are left out, they are cut and moved together.
+    """
     return [
-        list(_texts(current, keymap, counts, titles=True)),
-        list(_texts(current, keymap, counts, titles=False)),
-        list(_texts(current, keymap, dict.fromkeys(counts, ""), titles=False)),
+        list(_texts(current, keymap, counts, None)),
+        list(_texts(current, keymap, counts, 5)),
+        list(_texts(current, keymap, counts, 4)),
+        list(_texts(current, keymap, counts, 0)),
+        list(_texts(current, keymap, dict.fromkeys(counts, ""), 0)),
     ]
 
 
 def _texts(
-    current: str, keymap: Keymap, counts: Mapping[str, str], *, titles: bool
+    current: str, keymap: Keymap, counts: Mapping[str, str], letters: int | None
 ) -> Iterator[TabText]:
     current, within = WITHIN.get(current, (current, ""))
     for mode, name in TABS.items():
@@ -515,10 +535,10 @@ def _texts(
         if mode != SEVERAL or is_current or mode in counts:
             key = keymap.key_of(f"mode.{mode}")
             key = key.upper() if key[0] == "f" and key[1:].isdigit() else key
-            title = name if titles or is_current else ""
+            title = name if is_current or letters is None else name.split()[0][:letters]
             title += f": {within}" if within and is_current else ""
             words = " ".join(filter(None, (title, counts.get(mode, ""))))
-            yield TabText(mode, key, words, is_current)
+            yield TabText(mode, key, words, is_current, Span("") if letters else GAP)
 
 
 def tab_line(texts: list[TabText]) -> Line:

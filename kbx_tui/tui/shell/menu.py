@@ -3,7 +3,7 @@ mode, where a letter on every pane and field leads there. Loaded when first used
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import ClassVar
 
@@ -28,11 +28,22 @@ LEAVING = frozenset({"f1", "f2", "f3", "f4", "f5", "question_mark", "ctrl+p"})
 """Keys that close the menu: those of the modes, of the help and of the palette."""
 
 
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "Query": (
+        *("history.open", "entities.add", "dates.only", "dates.off", "filter.remove"),
+        *("spelling.toggle", "preset.next", "exact.toggle"),
+    ),
+    "Results": ("sort.next", "facets.open", "result.mark", "links.open", "related.open"),
+    "Window": ("entities.toggle", "pane.zoom", "message.show", "index.refresh", "base.switch"),
+}
+"""Ids of commands by their column in a menu."""
+
+
 class Menu(ModalScreen[None], Overlay[None]):
-    def __init__(self, below: Screen[None], title: str, commands: Sequence[Command]) -> None:
+    def __init__(self, below: Screen[None], title: str, shown: Sequence[Command]) -> None:
         super().__init__()
         self.below = below
-        self.entries = MenuEntries(commands)
+        self.entries = MenuEntries(shown)
         self.entries.border_title, self.entries.border_subtitle = title, "esc closes"
 
     def compose(self) -> ComposeResult:
@@ -65,8 +76,13 @@ class Menu(ModalScreen[None], Overlay[None]):
         self.dismiss()
 
 
-def menu(below: Screen[None], title: str, commands: Sequence[Command]) -> Menu:
-    """Return a menu of commands that run on the screen below."""
+def menu(
+    below: Screen[None], title: str, commands: Sequence[Command], shown: Sequence[Command]
+) -> Menu:
+    """Return a menu of commands that run on the screen below.
+
+    Those that are not `shown` say why they do nothing now.
+    """
 
     class OfScreen(Menu):
         # With priority, so that keys typed at once act in order.
@@ -80,25 +96,35 @@ def menu(below: Screen[None], title: str, commands: Sequence[Command]) -> Menu:
             Binding("down", "move_below('down')", show=False, priority=True),
         ]
 
-    return OfScreen(below, title, commands)
+    return OfScreen(below, title, shown)
+
+
+Cell = tuple[Command | None, Line]
 
 
 class MenuEntries(LineDrawing, Widget):
-    """The commands in columns, as many as fit."""
+    """The commands in columns: those of `COLUMNS` if they fit, else as many as do."""
 
-    COMPONENT_CLASSES = looks("accent")
+    COMPONENT_CLASSES = looks("accent", "strong")
     DEFAULT_CSS = "MenuEntries { dock: bottom; height: auto; }"
 
     def __init__(self, commands: Sequence[Command]) -> None:
         super().__init__()
-        self.cells = [(command, _cell(command)) for command in commands]
-        self.cell_width = max((width_of(cell) for _, cell in self.cells), default=0) + 1
+        cells: dict[str, Cell] = {each.id: (each, _cell(each)) for each in commands}
+        columns = [[cells[name] for name in ids if name in cells] for ids in COLUMNS.values()]
+        heads: list[Cell] = [(None, (Span(f" {head}", "strong"),)) for head in COLUMNS]
+        headed = [[head, *column] for head, column in zip(heads, columns, strict=True) if column]
+        self.columns = headed if len(headed) > 1 else [list(cells.values())]
+        widths = (width_of(cell) for column in self.columns for _, cell in column)
+        self.cell_width = max(widths, default=0) + 1
 
-    def rows(self, width: int) -> list[list[tuple[Command, Line] | None]]:
-        columns = max(width // self.cell_width, 1)
-        height = -(-len(self.cells) // columns)
-        starts = range(0, len(self.cells), max(height, 1))
-        return list(map(list, zip_longest(*(self.cells[at : at + height] for at in starts))))
+    def rows(self, width: int) -> list[list[Cell | None]]:
+        room, columns = max(width // self.cell_width, 1), self.columns
+        if not 1 < len(columns) <= room:
+            cells = [cell for column in columns for cell in column]
+            height = max(-(-len(cells) // room), 1)
+            columns = [cells[at : at + height] for at in range(0, len(cells), height)]
+        return list(map(list, zip_longest(*columns)))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self.rows(width))
@@ -119,7 +145,7 @@ class MenuEntries(LineDrawing, Widget):
             return
         column = offset.x // self.cell_width
         cell = rows[offset.y][column] if column < len(rows[offset.y]) else None
-        if cell is not None and isinstance(self.screen, Menu):
+        if cell is not None and cell[0] is not None and isinstance(self.screen, Menu):
             await self.screen.action_take(cell[0].id)
 
 

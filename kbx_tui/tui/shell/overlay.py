@@ -47,7 +47,7 @@ class Confirm(ModalScreen[bool], Overlay[bool]):
                 *(
                     (Span(f" {row}", diff_look(line)),)
                     for line in diff
-                    for row in wrap(line, max(width - 1, 8))
+                    for row in wrap("" if line.startswith("@@") else line, max(width - 1, 8))
                 ),
             ]
         )

@@ -124,15 +124,20 @@ class ThemePalette(CommandPalette):
                 names.sort(key=lambda name: "ansi" in name)
                 return [now, *(name for name in names if name != now)]
 
+            def _label(self, name: str) -> str:
+                is_light = not self.app.available_themes[name].dark and "ansi" not in name
+                return f"{name} · light" if is_light else name
+
             async def discover(self) -> Hits:
                 for name in self._names():
-                    yield DiscoveryHit(name, partial(choose, name))
+                    yield DiscoveryHit(self._label(name), partial(choose, name), name)
 
             async def search(self, query: str) -> Hits:
                 matcher = self.matcher(query)
                 for name in self._names():
-                    if (score := matcher.match(name)) > 0:
-                        yield Hit(score, matcher.highlight(name), partial(choose, name), name)
+                    label = self._label(name)
+                    if (score := matcher.match(label)) > 0:
+                        yield Hit(score, matcher.highlight(label), partial(choose, name), name)
 
         super().__init__(providers=[Themes], placeholder="Search for themes…")
 

@@ -132,13 +132,13 @@ def query_rows(queries: Sequence[JudgedQuery], measure: LiveMeasure | None) -> t
 def title_words(
     count: int, measure: LiveMeasure | None, interval: Sequence[float]
 ) -> tuple[str, ...]:
-    """Return `12 judged queries · nDCG@10 .69 (.61 to .77) · judged@10 92 %` and shorter forms."""
+    """Return `12 judged queries · order .69 of 1.00 (.61 to .77) · 92 % graded`, then less."""
     judged = format_count(count, "judged query")
     if measure is None:
         return (judged if count else "Judged queries",)
-    mean = f"nDCG@10 {format_score(fmean(measure.now))}"
+    mean = f"order {format_score(fmean(measure.now))} of 1.00"
     between = f"{mean} ({' to '.join(map(format_score, interval))})" if interval else mean
-    share = f"judged@10 {format_percent(fmean(measure.judged))}"
+    share = f"{format_percent(fmean(measure.judged))} graded"
     return (
         f"{judged} · {between} · {share}",
         f"{count:,} · {between} · {share}",
@@ -185,7 +185,7 @@ class QueryTable(RowsView[QueryRow]):
         width = self.line_width
         figures = "nDCG@10" if all(row.start is None for row in self.rows) else "A → now"
         grades = "".join(f"{'?' if grade is None else grade:>3}" for grade in GRADES)
-        right = f"{grades if width >= COUNTS_FROM else ''}  {figures:>{FIGURES}}"
+        right = f"{f'graded {grades}' if width >= COUNTS_FROM else ''}  {figures:>{FIGURES}}"
         title = Span(f"{'   query':<{max(width - len(right), 0)}}{right}", "dim")
         return [(title,), *self.row_slots()]
 

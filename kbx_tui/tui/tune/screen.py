@@ -34,10 +34,13 @@ NDCG = (
     " the higher they stand. 1 is the best order there is."
 )
 QUERIES: Meanings = (
-    ("nDCG@10", NDCG),
+    ("order .69 of 1.00", f"The mean nDCG@10. {NDCG}"),
     ("3 2 1 0 ?", "How many documents of the query have each grade; ? is not sure."),
     ("A → now", "nDCG@10 under the settings A, and under the current ones: ▲ better, ▼ worse."),
-    ("judged@10", "The share of the first ten that have a grade; the rest count as not relevant."),
+    (
+        "92 % graded",
+        "The share of the first ten that have a grade (judged@10); the rest count as not relevant.",
+    ),
     ("(.61 to .77)", "The 95 % interval: with other queries of this kind it would lie in there."),
 )
 CURVE: Meanings = (

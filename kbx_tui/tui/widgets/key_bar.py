@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from textual import events, getters
 
@@ -12,7 +13,6 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line, Span, looks, part_at, width_of
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget
-from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 ALWAYS_SHOWN = ("keys", "quit")
 MOST = 6
@@ -27,9 +27,17 @@ class KeyBar(LineWidget):
     """Ids of the commands that matter most now, shown whatever others there are room for."""
 
     most = MOST
+    labels: Mapping[str, str] = MappingProxyType({})
+    """Labels in place of those of the command table, by command id."""
 
-    def show(self, *scopes: Scope, first: Collection[str] = (), most: int = MOST) -> None:
-        self.scopes, self.first, self.most = scopes, first, most
+    def show(
+        self,
+        *scopes: Scope,
+        first: Collection[str] = (),
+        most: int = MOST,
+        labels: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.scopes, self.first, self.most, self.labels = scopes, first, most, labels
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
@@ -44,10 +52,8 @@ class KeyBar(LineWidget):
         return key_line(self._commands(), self.app.keymap, width, self.first, self.most)
 
     def _commands(self) -> list[Command]:
-        focused = self.screen.focused
-        name = focused.label if isinstance(focused, NumberSlider) else ""
         return [
-            replace(command, label=name) if name and command.id == "slider.less" else command
+            replace(command, label=self.labels.get(command.id, command.label))
             for scope in self.scopes
             for command in self.app.keymap.commands_in(scope)
             if command.bar != "small" or self.screen.has_class("-small")

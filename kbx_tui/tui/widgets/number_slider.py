@@ -87,7 +87,6 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         self.label, self.ends, self.format_value = label, ends, format_value
         self.command, self.note_room = command, note_room
         self.note = ""
-        self.marks: tuple[float, ...] = ()
         self.has_effect = True
         self.set_reactive(NumberSlider.position, round(start * STEPS))
 
@@ -103,11 +102,9 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         self.set_reactive(NumberSlider.position, round(value * STEPS))
         self.refresh()
 
-    def annotate(
-        self, note: str, marks: tuple[float, ...] = (), *, has_effect: bool = True
-    ) -> None:
-        """Show a note and marks; the value stays, because the user may be moving it."""
-        self.note, self.marks, self.has_effect = note, marks, has_effect
+    def annotate(self, note: str, *, has_effect: bool = True) -> None:
+        """Show a note; the value stays, because the user may be moving it."""
+        self.note, self.has_effect = note, has_effect
         self.refresh()
 
     def layout_for(self, width: int) -> SliderLayout:
@@ -127,11 +124,10 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
     def line(self, width: int) -> Line:
         layout = self.layout_for(width)
         knob = cell_of(self.position, layout.track)
-        marks = {cell_of(round(mark * STEPS), layout.track) for mark in self.marks}
         track = [
             Span("●", "knob" if self.has_effect else "rule")
             if cell == knob
-            else Span("┴" if cell in marks else "━" if cell < knob else "─", "track")
+            else Span("━" if cell < knob else "─", "track")
             for cell in range(layout.track)
         ]
         keys = f" {self.keys} "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual import events
 from textual.geometry import Size
 from textual.strip import Strip
@@ -13,6 +15,8 @@ from kbx_tui.tui.drawing.cell_text import fit, wrap
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Look, Span, looks
 
 MAX_LINES, NOTE_LINES = 4, 2
+ROOM_FOR_NOTES = 20
+"""Rows of a terminal from which a note stays."""
 READING_SPEED = 15.0
 
 
@@ -29,11 +33,13 @@ class StatusLine(LineDrawing, Widget):
 
     error = notice = hint = note = progress = last = ""
     _is_whole = _clears = False
+    _keeps_note = True
     _timer: Timer | None = None
 
     @property
     def text(self) -> str:
-        return self.notice or self.error or self.hint or self.note or self.progress
+        note = self.note if self._keeps_note else ""
+        return self.notice or self.error or self.hint or note or self.progress
 
     @property
     def is_being_read(self) -> bool:
@@ -91,17 +97,25 @@ class StatusLine(LineDrawing, Widget):
         """Show the whole text on the line again, or else the last error or notice."""
         if self.text:
             self._show_whole(self.text)
-        elif self.last:
-            self.show_notice(self.last)
+        elif last := self.note or self.last:
+            self.show_notice(last)
 
     def show_hint(self, text: str) -> None:
         self.hint = text
         self._update()
 
     def show_note(self, text: str) -> None:
+        """Show a note on the answer; on a small terminal only as long as reading it takes."""
         if text != self.note:
-            self.note = text
+            self.note, self._keeps_note = text, True
+            if text and self.app.size.height < ROOM_FOR_NOTES:
+                seconds = seconds_to_read(text, self.NOTICE_SECONDS)
+                self.set_timer(seconds, partial(self._end_note, text))
             self._update()
+
+    def _end_note(self, text: str) -> None:
+        self._keeps_note &= self.note != text
+        self._update()
 
     def show_progress(self, text: str) -> None:
         self.progress = text

@@ -83,10 +83,27 @@ async def test_hint_without_drafts_is_true_of_the_focus(demo_copy: Path) -> None
         await review.press("slash", "slash")
         assert not review.screen.query_one(DraftLine).value
         await review.driver.until_shown(
-            DraftList, "type a fact, enter makes it a draft", "esc f loads"
+            DraftList, "enter makes what you type a draft", "esc f loads"
         )
         await review.press("escape", "f")
-        await review.until(lambda: "type a fact" not in review.driver.words_of(DraftList))
+        await review.until(lambda: "makes what you type" not in review.driver.words_of(DraftList))
+
+
+async def test_where_nothing_would_be_written_no_pane_says_so_and_only_keys_that_work_are_offered(
+    demo_copy: Path,
+) -> None:
+    async with reviewing(demo_copy) as review:
+        diff = review.screen.query_one(DiffPane)
+        await review.until(lambda: not diff.display)
+        assert review.screen.pane_names() == ["drafts", "known"]
+        await review.driver.until_shown(KeyBar, "/ new", "f load file", "F scan")
+        assert "create" not in review.driver.words_of(KeyBar)
+        await review.press("slash")
+        await review.driver.write("Alice Chen sings in a choir")
+        await review.driver.until_shown(DiffPane, "Alice Chen sings in a choir")
+        await review.driver.until_shown(KnownList, "About others")
+        known = review.screen.query_one(KnownList).rows
+        assert known and not any(row.difference or row.why for row in known)
 
 
 async def test_keys_typed_right_after_f2_go_into_the_draft_line(demo_copy: Path) -> None:
@@ -400,11 +417,15 @@ async def test_tab_reaches_every_pane(demo_copy: Path, size: Size) -> None:
 
 async def test_a_narrow_terminal_has_room_for_what_would_be_written(demo_copy: Path) -> None:
     async with reviewing(demo_copy, NARROW) as review:
-        assert not review.screen.query_one(NumberSlider).display  # there is nothing to compare
+        slider = review.screen.query_one(NumberSlider)
         await paste_seven(review)
         review.screen.set_focus(review.screen.query_one(DraftList))
         await review.until(lambda: review.screen.query_one(DiffPane).visible_height >= 4)
-        assert review.screen.query_one(NumberSlider).display
+        assert not slider.display  # until it is moved
+        await review.press("right_curly_bracket")
+        await review.driver.until_shown(NumberSlider, "facts this alike count as known")
+        await review.press("z")
+        await review.until(lambda: not slider.display)
         assert "takes it" not in review.driver.text_of(DraftLine)  # up is a key of the list there
 
 
@@ -598,6 +619,7 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         await review.paste("# Alice Chen\nSpeaks Catalan\nPrefers email over Slack\n")
         await review.press("a")
         await review.driver.until_shown(ConfirmText, "create 1 in 1 page", "1 draft left")
+        assert "@@" not in review.driver.text_of(ConfirmText)
         await review.press("escape")
         await review.until(lambda: len(review.rows) == 2)
         assert "Speaks Catalan" not in (demo_copy / ALICE).read_text(encoding="utf-8")
@@ -610,6 +632,8 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         review.driver.app.show_notice("1 change on disk indexed", yields=True)
         await review.driver.pilot.pause()
         assert "1 created" in review.screen.query_one(StatusLine).last
+        await review.press("slash")  # z is text there
+        await review.until(lambda: not review.screen.query_one(StatusLine).notice)
 
 
 async def test_a_draft_of_nobody_is_of_the_owner_of_the_fact_that_it_changes(

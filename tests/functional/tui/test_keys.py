@@ -167,6 +167,8 @@ async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
     async with running(demo, TINY, asked=QUESTION) as driver:
         await driver.press("escape")
         await driver.until_shown(KeyBar, "enter read", "x why", "? keys", "q quit")
+        await driver.press("x")
+        await driver.until_shown(KeyBar, "x less")
 
 
 async def test_click_selects_a_result_and_double_click_opens_it(demo: Path) -> None:

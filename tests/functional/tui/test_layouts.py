@@ -27,6 +27,7 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
 from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import Help
+from kbx_tui.tui.widgets import status_line
 from kbx_tui.tui.widgets.key_bar import KeyBar
 from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
@@ -272,6 +273,20 @@ async def test_last_message_is_shown_again(demo: Path) -> None:
         await driver.until_shown(KeyBar, "? keys")
         await driver.press("exclamation_mark")
         await driver.until_shown(StatusLine, "flat search")
+
+
+async def test_a_note_covers_results_of_a_small_terminal_only_while_it_is_read(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status_line, "READING_SPEED", 1000.0)
+    monkeypatch.setattr(StatusLine, "NOTICE_SECONDS", 0.1)
+    note = "only 9 documents match “migration”; the others are linked to Alice Chen"
+    async with running(demo, TINY, asked=QUESTION) as driver:
+        driver.status.show_note(note)
+        await driver.until_shown(StatusLine, note)
+        await driver.until(lambda: not driver.status.text)
+        await driver.press("escape", "exclamation_mark")
+        await driver.until_shown(StatusLine, note)
 
 
 async def click_tab(driver: Driver, title: str) -> None:

@@ -28,7 +28,15 @@ def is_menu(driver: Driver) -> bool:
 async def test_a_menu_runs_a_command_by_key_or_click_and_closes(demo: Path, size: Size) -> None:
     async with running(demo, size, asked=QUESTION) as driver:
         await driver.press("down", "v")
-        await driver.until_shown(MenuEntries, "s sort", "b other base")
+        await driver.until_shown(
+            MenuEntries, "Query", "Results", "Window", "s sort", "b other base"
+        )
+        assert "date" not in driver.text_of(MenuEntries)  # the query has no date words
+        await driver.press("T")  # its key is answered nevertheless
+        await driver.until(lambda: "has no date words" in driver.status.notice)
+        assert not is_menu(driver)
+        await driver.press("v")
+        await driver.until_shown(MenuEntries, "s sort")
         await driver.press("s")
         await driver.until(lambda: driver.state.sort == "date")
         assert not is_menu(driver)
@@ -149,14 +157,14 @@ async def test_the_palette_shows_keys_and_first_what_was_used_most(demo: Path) -
     async with running(demo, WIDE, asked=QUESTION) as driver:
         for _ in range(2):
             await driver.press("ctrl+p")
-            await driver.write("only that time")
-            await driver.until(lambda: "Only that time  v T" in driver.screen_text())
+            await driver.write("only that date")
+            await driver.until(lambda: "Only that date  v T" in driver.screen_text())
             await driver.press("enter")
             await driver.until(lambda: driver.app.screen is driver.explore)
         await driver.press("ctrl+p")
         await driver.until(lambda: "Why not  w" in driver.screen_text())
         shown = driver.screen_text()
-        assert shown.index("Only that time  v T") < shown.index("Query  /")
+        assert shown.index("Only that date  v T") < shown.index("Query  /")
 
 
 async def test_the_palette_finds_commands_by_the_words_people_use_and_no_others(demo: Path) -> None:
@@ -166,6 +174,7 @@ async def test_the_palette_finds_commands_by_the_words_people_use_and_no_others(
         "directory": "Folder",
         "delete": "Drop filter",
         "manual": "Keys",
+        "date": "View: Only that date",
     }
     async with running(demo, WIDE, asked=QUESTION) as driver:
 
@@ -205,6 +214,10 @@ async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> N
         await driver.until(lambda: driver.app.screen.query_one(OptionList).option_count > 5)
         last = driver.app.screen.query_one(OptionList).options[-1].prompt
         assert "ansi" in str(last)  # its colours are the terminal's, whatever its name says
+        await driver.write("light")
+        await driver.until(lambda: "catppuccin-latte · light" in driver.screen_text())
+        assert "nord" not in driver.screen_text()
+        await driver.press("ctrl+u")
         await driver.write("nord")
         await driver.until(lambda: driver.app.theme == "nord")
         await driver.press("enter")

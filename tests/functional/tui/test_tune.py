@@ -63,7 +63,9 @@ def judge_as_labelled(root: Path) -> None:
 
 async def test_judged_queries_are_measured_without_searching(judged_demo: Path) -> None:
     async with tuning(judged_demo) as driver:
-        await driver.until_shown(QueryTable, "12 judged queries · nDCG@10 ", "judged@10 ")
+        await driver.until_shown(
+            QueryTable, "12 judged queries · order ", " of 1.00 (", " % graded"
+        )
         await driver.until_shown(QueryTable, RUTH, "best possible order: 1.00")
         assert "→" not in driver.text_of(QueryTable)  # it would repeat every figure
         await driver.until_shown(CurvePane, "nDCG@10 over alpha", "alpha .50 now ", "●")
@@ -232,7 +234,7 @@ async def test_one_judged_query_is_measured_without_an_interval(demo_copy: Path)
         await driver.press("f1")
         await driver.until(lambda: isinstance(driver.app.screen, Explore))
         await driver.press("f4")  # reads what others have graded
-        await driver.until_shown(QueryTable, "1 judged query · nDCG@10 ")
+        await driver.until_shown(QueryTable, "1 judged query · order ")
         await driver.until_shown(CurvePane, "alpha .50 now ", "no other value is better")
         await driver.press("O")
         await driver.until_shown(DecisionPane, "1 judged queries are too few")

@@ -20,6 +20,17 @@ def test_the_row_under_the_cursor_gives_its_reason_once(width: int) -> None:
     assert text.count("one denies") == 1
 
 
+@pytest.mark.parametrize(("width", "below"), [(40, "Alice Chen leads the platform team"), (80, "")])
+def test_of_texts_that_say_something_else_the_known_one_is_shown_whole(
+    width: int, below: str
+) -> None:
+    text = "Alice Chen leads the platform team"
+    row = KnownRow(text, 0.6, "related", False, "teams/platform.md:12", "", None)
+    lines = detail_lines(row, width)
+    assert " ".join("".join(span.text for span in line).strip() for line in lines) == below
+    assert "[words]" not in dict(known_words(row))
+
+
 def test_an_unwritten_draft_is_marked_among_known_facts() -> None:
     pair = difference("a", "b", ())
     row = KnownRow("Takes tea", 0.9, "duplicate", True, "draft 2 of this batch", "", pair)

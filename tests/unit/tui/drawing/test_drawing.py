@@ -17,6 +17,7 @@ from kbx_tui.tui.drawing.lines import (
     Span,
     fit_line,
     highlight,
+    key_lines,
     move_text,
     rank_moves,
     shared_lengths,
@@ -165,3 +166,11 @@ titles = st.text(alphabet="abc é港🛳", max_size=60)
 @given(titles, st.integers(0, 60), st.integers(0, 60))
 def test_title_fills_its_width(title: str, shared: int, width: int) -> None:
     assert width_of(title_spans(title, min(shared, len(title)), width)) == width
+
+
+def test_keys_of_a_hint_look_like_keys_and_a_hint_without_keys_is_plain() -> None:
+    assert key_lines([("esc f", "loads a file of drafts"), ("", "type a fact")], 24) == [
+        (Span("  "), Span("esc f", "accent"), Span(" loads a file of", "dim")),
+        (Span("  "), Span("drafts", "dim")),
+        (Span("  "), Span("type a fact", "dim")),
+    ]

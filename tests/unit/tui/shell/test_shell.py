@@ -27,15 +27,24 @@ def test_tabs_shrink_with_the_width() -> None:
     assert shown(100) == f"{full} | acme · 5,706 documents"
     assert shown(72) == f"{full} | acme"
     assert shown(64) == f"{full} | "
-    assert shown(50) == " F1 Explore   F2 (3)   F3   F4   F5   | acme"
+    assert shown(57) == " F1 Explore F2 Draft (3) F3 Exper F4 Tune F5 Index | acme"
+    assert shown(50) == " F1 Explore F2 Draf (3) F3 Expe F4 Tune F5 Inde | "
+    assert shown(44) == " F1 Explore   F2 (3)   F3   F4   F5   | acme"
     assert shown(35) == " F1 Explore   F2   F3   F4   F5   | "
 
 
 def test_tabs_name_bases_keys_and_compare_and_do_not_move() -> None:
     texts = tab_texts("dedup", Keymap(), {"together": "(2)"})
     shorter, right = fit_tabs(texts, BASE, 80)
-    assert [text.words for text in shorter] == ["", "Drafts", "", "", "", "(2)"]
-    assert right == "acme · 5,706 documents"
+    assert [text.words for text in shorter] == [
+        "Explo",
+        "Drafts",
+        "Exper",
+        "Tune",
+        "Index",
+        "All (2)",
+    ]
+    assert right == "acme"
     assert fit_tabs(texts, ("", ""), 80)[0] is texts[0]
 
     starts = {shown(100, mode).index("F3") for mode in ("explore", "dedup", "experts", "tune")}

@@ -162,7 +162,8 @@ class ResultList(RowsView[ResultRow]):
         count, strong = len(self.rows), self._count_strong()
         passages = sum(map(self._has_passage, range(strong)))
         room = self.visible_height - strong - passages * (1 + self._gap) - PASSAGE_LINES
-        shown = count if count - strong <= room else strong + max(room - 1, 0)
+        # some rows stay free, for calm
+        shown = count if count - strong <= room else strong + max(2 * room // 3, 0)
         is_unfolded = not self._is_by_score or self._is_unfolded or self.cursor >= shown
         return count if is_unfolded or count - shown < LEAST_FOLDED else shown
 

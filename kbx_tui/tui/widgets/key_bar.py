@@ -12,7 +12,6 @@ from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.drawing.lines import Line, Span, looks, part_at, width_of
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import LineWidget
-from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 ALWAYS_SHOWN = ("keys", "quit")
 MOST = 6
@@ -44,10 +43,9 @@ class KeyBar(LineWidget):
         return key_line(self._commands(), self.app.keymap, width, self.first, self.most)
 
     def _commands(self) -> list[Command]:
-        focused = self.screen.focused
-        name = focused.label if isinstance(focused, NumberSlider) else ""
+        labels = getattr(self.screen.focused, "key_labels", {})
         return [
-            replace(command, label=name) if name and command.id == "slider.less" else command
+            replace(command, label=labels.get(command.id, command.label))
             for scope in self.scopes
             for command in self.app.keymap.commands_in(scope)
             if command.bar != "small" or self.screen.has_class("-small")

@@ -244,7 +244,7 @@ class _Search:
     def _pinned(self) -> Change | None:
         tuning = self._tuning
         found = [
-            self._tuned("pinned", (entity.id,), f"with {entity.name}",
+            self._tuned("pinned", (entity.id,), f"add the entity {entity.name}",
                         pinned=tuning.pinned | {entity.id})
             for entity in self._evidence.entities
             if entity.id not in tuning.pinned | tuning.muted

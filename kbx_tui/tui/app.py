@@ -317,8 +317,8 @@ class KbxApp(TerminalApp):
             self.explore.show_query(message.query)
         if all(message.merges) and self.explore is not None:
             self.explore.session.review.propose_merge(*message.merges)
-        if message.path and self.explore is not None:
-            self.explore.reader.open_from(before, message.path, message.line)
+        if (message.path or message.entity) and self.explore is not None:
+            self.explore.reader.open_from(before, message)
 
     # The status line of the current mode.
 

@@ -104,6 +104,8 @@ class WhyNotBox(ModeBox[Chosen | None]):
             found = await self._client.run(lambda engine: engine.documents.find(text, DOCUMENTS))
         if text != self.query_one(DocumentLine).value:
             return
+        if not text:  # why not is asked of what is missing
+            found = sorted(found, key=lambda each: each.path in self._ranks)
         self._found_for, documents = text, self._documents
         if not self._model.is_searchable:
             documents.empty_state = dim_text("Nothing is indexed yet; try again in a moment.")
@@ -115,11 +117,6 @@ class WhyNotBox(ModeBox[Chosen | None]):
             )
         documents.ranks = self._ranks
         documents.show(found)
-        if not text:  # why not is asked of what is missing
-            missing = (
-                row for row, each in enumerate(documents.rows) if each.path not in self._ranks
-            )
-            documents.cursor = next(missing, 0)
         if self._takes_found:
             self.action_take()
 
@@ -212,17 +209,25 @@ class AnswerView:
 
 
 NAMES = 3
+FEW = 3
+"""Documents below which a search finds one hardly better than reading it does."""
 
 
 def present_answer(answer: WhyNot, state: SearchState, result_rank: int | None) -> AnswerView:
     """Return what the box shows; `result_rank` is the rank among the results on the screen."""
-    rows = [_change_row(effect, state) for effect in change_effects(answer)]
-    # The seed has a gate and a parent score of its own, which the app cannot change.
-    rows = [row for row in rows if replace(state, **row.changes).request() != state.request()]
+    rows, narrow = list[ActionRow](), list[ActionRow]()
+    for effect in change_effects(answer):
+        row, in_scope = _change_row(effect, state), effect.change.after.evidence.scope.in_scope
+        # The seed has a gate and a parent score of its own, which the app cannot change.
+        if replace(state, **row.changes).request() != state.request():
+            (narrow if in_scope < FEW else rows).append(row)
     if rows:
         heading = f"What brings it into the first {answer.limit}, the smallest change first"
     elif answer.stage == "shown":
         heading = ""
+    elif narrow:
+        heading = f"Only a search of fewer than {FEW} documents brings it into the first"
+        heading += f" {answer.limit}"
     else:
         heading = f"No single change brings it into the first {answer.limit}"
     if result_rank is not None:
@@ -235,7 +240,7 @@ def present_answer(answer: WhyNot, state: SearchState, result_rank: int | None) 
         standing=standing[0].upper() + standing[1:],
         reason=_reason(answer, state),
         heading=heading,
-        actions=tuple(rows),
+        actions=(*rows, *narrow),
     )
 
 
@@ -280,7 +285,10 @@ def _main_reason(answer: WhyNot) -> str:
 def _change_row(effect: ChangeEffect, state: SearchState) -> ActionRow:
     change, comparison = effect.change, effect.comparison
     lost, moved = len(comparison.lost), len(comparison.moved)
-    counts = [f"{lost} lost" if lost else "", f"{moved} move" if moved else ""]
+    counts = [
+        f"{format_count(lost, 'other')} lost" if lost else "",
+        f"{moved} moved" if moved else "",
+    ]
     return ActionRow(
         "apply",
         safe_line(change.text),
@@ -298,7 +306,7 @@ def _detail(rank: int, lost: Sequence[RankChange], moved: int) -> str:
     return f"It becomes number {rank}. The first page {names}{moves}."
 
 
-RANK_AFTER = 6
+RANK_AFTER = len("→ number 10")
 MOST_TEXT = 40
 
 
@@ -315,14 +323,14 @@ class AnswerList(BoxList[ActionRow]):
         if action.kind != "apply":
             return (marker, Span(shorten(action.text, max(width - 4, 1)), "dim"))
         widest = max(cell_len(each.text) for each in self.rows if each.kind == "apply")
-        text = min(widest, MOST_TEXT, max(width - RANK_AFTER - 6, 8))
-        effect, room = action.effect, max(width - text - RANK_AFTER - 6, 0)
+        text = min(widest, MOST_TEXT, max(width - RANK_AFTER - 8, 8))
+        effect, room = action.effect, max(width - text - RANK_AFTER - 8, 0)
         if cell_len(effect) > room:
             effect = effect.partition(",")[0]
         return (
             marker,
             Span(fit(action.text, text), "strong"),
-            Span(f"{f'to {action.rank}':>{RANK_AFTER}}"),
+            Span(f"  {fit(f'→ number {action.rank}', RANK_AFTER)}"),
             Span("  " + shorten(effect, room), "dim"),
         )
 
@@ -344,7 +352,7 @@ class AnswerList(BoxList[ActionRow]):
         return self.current.detail if self.current is not None else ""
 
 
-PATH_FROM = 70
+PATH_FROM = 90
 DATE = 10
 RANK = 5
 

@@ -394,9 +394,11 @@ COMMANDS: tuple[Command, ...] = (
     Command("topic", "topic.leave", "escape", "screen.leave_field", "keys",
             "leave the line; letters are then commands", bar=True),
 
-    Command("expert_list", "expert.open", "enter", "open", "open",
+    Command("expert_list", "expert.open", "enter", "open", "facts",
             "show or hide the facts behind the score; read one in its document", bar=True),
 
+    Command("experts", "expert.card", "e", "card", "card",
+            "show everything known about the selected person", bar=True, palette=True),
     Command("experts", "topic.focus", "slash", "focus_topic", "topic",
             "type a topic", bar=True, palette=True),
     Command("experts", "weight.next", "s", "next_weight", "sort",

@@ -1,7 +1,7 @@
 """Fits and wraps text into terminal cells; wide characters take two. Pure.
 
 Offsets are in characters, widths in cells. Lines break at spaces, after slashes and between wide
-characters; a word wider than a line is cut.
+characters; a word wider than a line breaks after a hyphen or before a dot, or else is cut.
 """
 
 from __future__ import annotations
@@ -132,4 +132,6 @@ def _break_offset(text: str, before: list[int] | None, start: int, stop: int) ->
     # Breaking within an indent would leave a blank line.
     first = stop - len(text[start:stop].lstrip(" "))
     cut = max(text.rfind(" ", first, stop), text.rfind("/", first, stop) + 1)
+    if cut <= first:  # a long name breaks after a hyphen, or before its extension
+        cut = max(text.rfind("-", first, stop) + 1, text.rfind(".", first, stop + 1))
     return cut if cut > first else stop

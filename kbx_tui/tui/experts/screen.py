@@ -16,7 +16,7 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
+from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
@@ -48,7 +48,8 @@ from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
 ROOMY = 100
-LEAST_PLACE = 14
+STATUS = 10
+"""Cells of a date, and of the longest status."""
 INDENT = " " * 6
 
 
@@ -72,14 +73,14 @@ class ExpertList(RowsView[Row]):
         self._topics: tuple[str, ...] = ()
 
     def show(self, view: ExpertsView | None, topics: Sequence[str] = ()) -> None:
-        """Show an answer, with the claims of the first expert if all fit; else offer topics."""
+        """Show an answer, with the claims of the first expert if all names fit, or topics."""
         before, self._topics = self.view, tuple(topics)
         same = before and view and before.question.topic == view.question.topic
         if not same:
             experts = view.ranking.experts[:1] if view is not None else ()
             first = frozenset(expert.entity_id for expert in experts)
-            shown = len(tuple(view.rows(first))) if view is not None else 0
-            has_room = self.line_width >= ROOMY and shown <= self.visible_height
+            rows = tuple(view.rows(first)) if view is not None else ()
+            has_room = sum(map(self._height_of, rows[:-1])) < self.visible_height
             self.expanded_ids, self.chosen = first if has_room else frozenset(), False
         current = self.current if self.chosen else None
         self._moves = rank_moves(_ranks(before), _ranks(view)) if same else {}
@@ -100,8 +101,13 @@ class ExpertList(RowsView[Row]):
         return [*above, *self.row_slots(), *(below if count else [])]
 
     def row_heights(self) -> list[int]:
-        height = 2 if self.line_width < ROOMY else 1
-        return [height if isinstance(row, ExpertRow) else 1 for row in self.rows]
+        heights = list(map(self._height_of, self.rows))
+        if isinstance(self.current, ClaimRow):
+            heights[self.cursor] = len(self._claim_lines(self.cursor, self.line_width))
+        return heights
+
+    def _height_of(self, row: Row) -> int:
+        return 2 if self.line_width < ROOMY and isinstance(row, ExpertRow) else 1
 
     def row_line(self, row: int, part: int, width: int) -> Line:
         content = self.rows[row]
@@ -109,7 +115,8 @@ class ExpertList(RowsView[Row]):
         if isinstance(content, str):
             return (Span(f"{marker} ", "dim"), Span(safe_line(content), "strong"))
         if isinstance(content, ClaimRow):
-            return claim_line(content, width, marker, self._ends, self.digits)
+            lines = self._claim_lines(row, width)
+            return lines[part] if part < len(lines) else BLANK  # the width may have just changed
         counts = aligned(content.columns, self._counts)
         if part:
             return (Span(f"{INDENT} "), Span(counts, "dim"))
@@ -117,6 +124,20 @@ class ExpertList(RowsView[Row]):
         score = score_text(content, self.digits)
         has_kinds = self.view is not None and not self.view.question.people
         return expert_line(content, width, marker, move, score, counts, has_kinds=has_kinds)
+
+    def _claim_lines(self, row: int, width: int) -> list[Line]:
+        claim, is_open = self.rows[row], row == self.cursor
+        assert isinstance(claim, ClaimRow)
+        marker = self.marker(row)
+        return claim_lines(claim, width, marker, self._ends, self.digits, is_open=is_open)
+
+    @property
+    def key_labels(self) -> Mapping[str, str]:
+        return {"expert.open": "read"} if isinstance(self.current, ClaimRow) else {}
+
+    def watch_cursor(self) -> None:
+        self.rebuild_lines()  # the fact under the cursor is shown whole
+        super().watch_cursor()
 
     def row_opened(self) -> None:
         row = self.current
@@ -184,20 +205,45 @@ def expert_line(
     return (*who, Span(kind, "dim"), Span(bar, "entity"), Span(end), Span(counts, "dim"))
 
 
-def claim_line(claim: ClaimRow, width: int, marker: str, ends: Sequence[int], digits: int) -> Line:
-    """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`; the date if narrow."""
+def claim_lines(
+    claim: ClaimRow,
+    width: int,
+    marker: str,
+    ends: Sequence[int],
+    digits: int,
+    *,
+    is_open: bool = False,
+) -> list[Line]:
+    """Return `    + 1.00  Runs the migration  2026-03-17  people/bob.md:12`, whole if it is open.
+
+    In a narrow terminal only the status or the date follows, and the rest is below an open one.
+    """
     look: Look = "rule" if claim.status else "text"
-    sign = f"      {'–' if claim.status else '+'} {claim.receipt.contribution:.{digits}f}  "
+    sign = f"{INDENT}{sign_of(claim, digits)}  "
     room = width - 1 - cell_len(sign) - 2
-    columns: Sequence[str] = claim.columns
-    if width < ROOMY:  # the sign says the status; a place needs its end
-        place = room * 3 // 10
-        ends = [ends[1], place if place >= LEAST_PLACE else 0]
-        columns = columns[1], shorten_start(columns[2], place)
-    end = shorten(aligned(columns, ends), max(room // 2, 0))
-    text = fit(safe_line(claim.receipt.text), max(room - cell_len(end), 0))
+    why, date, place = claim.columns
+    if width < ROOMY:
+        end = fit(claim.status or date, STATUS)
+    else:  # a fact has the room that the columns before the first one leave
+        end = shorten(aligned(claim.columns, ends), max(room // 2, 0)).lstrip()
+    text = safe_line(claim.receipt.text)
+    room = max(room - cell_len(end), 2)
+    texts = [text[a:b] for a, b in wrap_ranges(text, room)] if is_open else [text]
     signed = Span(sign, "rule" if claim.status else "entity")
-    return (Span(marker, "dim"), signed, Span(text, look), Span(f"  {end}", "dim"))
+    head = (Span(marker, "dim"), signed, Span(fit(texts[0], room), look), Span(f"  {end}", "dim"))
+    indent = Span(" " * (1 + cell_len(sign)))
+    lines: list[Line] = [head, *((indent, Span(part, look)) for part in texts[1:])]
+    if is_open and width < ROOMY:
+        below = " · ".join(filter(None, (why, date)))
+        place = shorten_start(place, max(width - cell_len(indent.text) - cell_len(below) - 4, 0))
+        lines.append((indent, Span(" · ".join(filter(None, (below, place))), "dim")))
+    return lines
+
+
+def sign_of(claim: ClaimRow, digits: int) -> str:
+    """Return `+ 0.50`, `–` for one that does not count; the sign alone where all others add 1."""
+    sign = "–" if claim.status else "+"
+    return f"{sign} {claim.receipt.contribution:.{digits}f}" if digits else sign
 
 
 _about = titled_text(
@@ -264,6 +310,7 @@ class Experts(ModeScreen):
     AUTO_FOCUS = "TopicLine"
     MODE = "experts"
     MAIN_LIST = ExpertList
+    MOST_KEYS = 7
 
     def __init__(self, session: BaseSession, app_state: AppState) -> None:
         super().__init__(session, app_state)
@@ -318,6 +365,10 @@ class Experts(ModeScreen):
                 return row_words(experts.current, weight, edit, experts.digits)
         return ()
 
+    @on(RowsView.Moved, "ExpertList")
+    def show_keys_of_row(self) -> None:
+        self.show_keys()
+
     @on(TopicLine.Changed)
     def change_topic(self, event: TopicLine.Changed) -> None:
         self.model.ask(topic=event.value.strip())
@@ -332,8 +383,22 @@ class Experts(ModeScreen):
             self.query_one(TopicLine).value = event.row
         elif isinstance(event.row, ClaimRow):
             claim = event.row.receipt
-            self.session.left[self.MODE] = self.query_one(ExpertList).expanded_ids, event.row
-            self.app.post_message(GoTo(path=claim.path, line=claim.line))
+            self._leave_for(GoTo(path=claim.path, line=claim.line))
+
+    def _leave_for(self, there: GoTo) -> None:
+        """Open something in explore, to come back from it to the same row."""
+        experts = self.query_one(ExpertList)
+        self.session.left[self.MODE] = experts.expanded_ids, experts.current
+        self.app.post_message(there)
+
+    def action_card(self) -> None:
+        match self.query_one(ExpertList).current:
+            case ExpertRow(expert=expert):
+                self._leave_for(GoTo(entity=expert.entity_id))
+            case ClaimRow(expert_id=expert_id):
+                self._leave_for(GoTo(entity=expert_id))
+            case _:
+                self.show_notice("no card to show: type a topic and go to a person first")
 
     def action_focus_topic(self) -> None:
         self.set_focus(self.query_one(TopicLine))
@@ -413,14 +478,11 @@ def row_words(row: Row, weight: str, edit_key: str, digits: int) -> Meanings:
     if isinstance(row, str):
         return ((row, "A topic that facts of this base are about."),)
     if isinstance(row, ClaimRow):
-        place, sign = row.columns[-1], "–" if row.status else "+"
+        place = row.columns[-1]
         opens = f"; {edit_key} opens it in your editor" if edit_key else ""
         counts = f"It does not count: {row.status}." if row.status else WEIGHT_WORDS[weight]
         return (
-            (
-                f"{sign} {row.receipt.contribution:.{digits}f}",
-                f"What this adds to the score. {counts}",
-            ),
+            (sign_of(row, digits), f"What this adds to the score. {counts}"),
             *(((row.receipt.why, WHY),) if row.receipt.why else ()),
             (place, f"Where it stands{opens}."),
         )
@@ -430,6 +492,7 @@ def row_words(row: Row, weight: str, edit_key: str, digits: int) -> Meanings:
         ("━━━", "The score as a share of that of the first."),
         (
             " · ".join(filter(None, row.columns if digits else row.columns[1:])),
-            "The facts on the topic; sources are the distinct ones they name.",
+            "The facts on the topic; own are those on its page, and sources the distinct ones that"
+            " they name.",
         ),
     )

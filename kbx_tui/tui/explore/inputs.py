@@ -190,8 +190,9 @@ class PathLine(PathInput):
         if self.value == self._before != "":
             paths.append("")
         self.choices.show((path, self._model.in_folder.get(path, 0)) for path in paths)
-        if event.text:
-            self._model.update(path=effective_path(event.text, event.completions))
+        path = effective_path(event.text, event.completions)
+        if path and any(each.startswith(path) for each in event.completions):
+            self._model.update(path=path)  # else it is applied once the field is left
 
     def action_choose(self, rows: int) -> None:
         self.choices.action_move(rows)

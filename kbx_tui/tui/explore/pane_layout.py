@@ -74,8 +74,11 @@ class Panes(Horizontal):
             self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
             self.add_class(f"-pane-{name}")
 
-    def show_reader(self, read: Read | None) -> None:
+    def show_reader(self, read: Read | None, *, alone: bool = False) -> None:
+        """Show a document or card, or neither; `alone` hides results that did not lead to it."""
         self.read = read
+        self.screen.set_class(read is not None, "-reading")
+        self.screen.set_class(alone, "-alone")
         card = self.query_one(EntityCard).card if read == "card" else None
         self.query_one(EntityList).open_id = "" if card is None else card.id
         self.set_class(read is not None, "-reading")
@@ -86,7 +89,12 @@ class Panes(Horizontal):
     def is_covered(self, widget: Widget | None) -> bool:
         """Return whether a reader is shown in place of `widget`."""
         name = self.name_of(widget)
-        return name == "why" or (name is not None and not self.screen.has_class("-wide"))
+        return name == "why" or (name is not None and self.is_results_covered)
+
+    @property
+    def is_results_covered(self) -> bool:
+        """Return whether a reader, if one is open, takes the place of the results."""
+        return not self.screen.has_class("-wide") or self.screen.has_class("-alone")
 
     @property
     def is_why_open(self) -> bool:

@@ -39,6 +39,8 @@ KEPT = 16
 MOST_BYTES = 250_000
 """Bytes read for a preview: the best passage is in the first 60,000 characters."""
 MAX_STEPS = 50
+TOP = -1
+"""In place of a line: the beginning of a document."""
 
 
 Step = tuple[Literal["document", "card"], str]
@@ -59,7 +61,7 @@ class Reader:
         """The documents and cards opened, in order; the last one is shown."""
         self.origin: Pane = "results"
         self.return_mode = ""
-        """The mode to return to from the first document, if it was opened there."""
+        """The mode to return to from the first document or card, if it was opened there."""
         self._takes_focus = False
         self._replaces = False
         """Whether the next document or card replaces the current one in the history."""
@@ -126,18 +128,21 @@ class Reader:
     def open_document(
         self, path: str, *, line: int = 0, focus: bool = False, replace: bool = False
     ) -> None:
-        """Open a document at a 1-based line, or with 0 at its best passage."""
+        """Open a document at a 1-based line, or with 0 at its best passage, or at `TOP`."""
         self._takes_focus, self._replaces = focus, replace
         if focus:  # a document that the cursor only passes does not count as opened
             self.count_opening(path)
         self._width = self._pane_width
         self._requests.start(self._read_document(path, line))
 
-    def open_from(self, mode: str, path: str, line: int) -> None:
-        """Open a document for a mode, to which going back from it returns."""
+    def open_from(self, mode: str, asked: GoTo) -> None:
+        """Open a document or card for a mode, to which going back from it returns."""
         self.history.clear()
         self.return_mode = mode if mode != "explore" else ""
-        self.open_document(path, line=line, focus=True)
+        if asked.entity:
+            self.open_card(asked.entity)
+        else:
+            self.open_document(asked.path, line=asked.line, focus=True)
 
     def open_card(self, entity_id: str, *, replace: bool = False) -> None:
         self._takes_focus, self._replaces = True, replace
@@ -240,7 +245,7 @@ class Reader:
         self.history = [*self.history, step][-MAX_STEPS:]
         self._replaces = False
         panes, focused = self._panes, self._screen.focused
-        panes.show_reader(step[0])
+        panes.show_reader(step[0], alone=bool(self.return_mode))
         if self._takes_focus or panes.is_covered(focused):
             self._takes_focus = False
             self._screen.set_focus(pane)
@@ -276,8 +281,7 @@ class Reader:
 
     def give_way(self) -> None:
         """Close the reader if it covers the results and no longer has the focus."""
-        covers = self.is_open and not self._screen.has_class("-wide")
-        if covers and not self._has_focus:
+        if self.is_open and self._panes.is_results_covered and not self._has_focus:
             self._close()
             self.origin = "results"
 
@@ -316,7 +320,7 @@ def read_layout(
     *,
     most: int | None = None,
 ) -> TextLayout:
-    """Return a document laid out, at `line` of the file, or with 0 at its best passage.
+    """Return a document laid out, at `line` of the file, with 0 at its best passage, or at `TOP`.
 
     If the document is longer than `most` bytes, only its beginning is read. Raises NotFound.
     """
@@ -331,6 +335,6 @@ def read_layout(
         query = evidence.document_query
         preview = present_document(document, snippet, lambda text: match_spans(text, query), read)
     if line:
-        shown = preview.shown_line(line)
+        shown = preview.shown_line(max(line, 0))
         preview = replace(preview, line_start=shown, line_end=shown)
     return lay_out(preview, width)

@@ -33,7 +33,7 @@ from kbx_tui.tui.explore.inputs import (
     QueryLine,
 )
 from kbx_tui.tui.explore.pane_layout import Panes
-from kbx_tui.tui.explore.reader import Reader
+from kbx_tui.tui.explore.reader import TOP, Reader
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.search_state import settings_words
 from kbx_tui.tui.explore.tour import TourBubble, TourGuide
@@ -302,7 +302,8 @@ class Explore(JudgingScreen):
 
     @on(RowsView.Opened, "EntityCard")
     def read_from_card(self, event: RowsView.Opened) -> None:
-        self.reader.open_document(event.row, focus=True)
+        self.panes.show_pane("results")  # the entities give way to the document
+        self.reader.open_document(event.row, line=TOP, focus=True)  # the query did not find it
 
     @on(RowsView.Opened, "FacetPane")
     def take_facet(self, event: RowsView.Opened) -> None:

@@ -125,11 +125,12 @@ class PreviewPane(TextPane):
 
     @property
     def position(self) -> str:
-        """The current match or link: `3/12`, `link 2/5`; without one the number of matches."""
+        """The current link or visible match: `link 2/5`, `3/12`; else the number of matches."""
         if self._link != NO_PLACE:
             return f"link {self._link + 1}/{len(self.laid_out.links)}"
-        count = len(self.laid_out.preview.matches)
-        if self._match != NO_PLACE:
+        matches = self.laid_out.preview.matches
+        count = len(matches)
+        if self._match != NO_PLACE and self._is_visible(matches[self._match]):
             return f"{self._match + 1}/{count}"
         return f"{count:,} match{'es' if count > 1 else ''}" if count else ""
 
@@ -258,6 +259,11 @@ class PreviewPane(TextPane):
         best_row = self.laid_out.row_of(self.laid_out.preview.line_start)
         self.scroll_to_line(best_row - self.visible_height // 4)
         self._best_offset = self.scroll_offset.y
+        self._update_subtitle()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._update_subtitle()
 
     def _is_at_best(self) -> bool:
         return not self._is_placed or self.scroll_offset.y == self._best_offset

@@ -189,8 +189,7 @@ class FrameScreen(Screen[None]):
 
     def key_labels(self) -> Mapping[str, str]:
         """Return labels for the key bar in place of those of the command table, by command id."""
-        slider = self.focused
-        return {"slider.less": slider.label} if isinstance(slider, NumberSlider) else {}
+        return getattr(self.focused, "key_labels", {})
 
     def show_keys(self) -> None:
         first, most = self.first_keys(), self.MOST_KEYS

@@ -47,6 +47,8 @@ class GoTo(Message):
     path: str = ""
     """The document to open in explore, if any, at a 1-based line; 0 means its best passage."""
     line: int = 0
+    entity: str = ""
+    """Id of the entity whose card to open in explore, if any."""
     merges: tuple[str, str] = ("", "")
     """Ids of a person to keep and of another whose page to merge into theirs, once confirmed."""
 

@@ -85,6 +85,7 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         `note_room` cells, also without a note: it must not jump when one comes or goes."""
         super().__init__(id=label)
         self.label, self.ends, self.format_value = label, ends, format_value
+        self.key_labels = {"slider.less": label}
         self.command, self.note_room = command, note_room
         self.note = ""
         self.has_effect = True

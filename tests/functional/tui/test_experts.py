@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.experts.expert_ranking import Expert, Receipt
+from kbx_tui.tui.drawing.cell_text import format_place
 from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.experts.screen import (
     ExpertList,
@@ -16,6 +17,9 @@ from kbx_tui.tui.experts.screen import (
     expert_line,
     widths_of,
 )
+from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
+from kbx_tui.tui.explore.inputs import DateChip
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.key_bar import KeyBar
@@ -74,6 +78,18 @@ async def test_claims_of_an_expert_add_up_to_the_score(demo: Path) -> None:
         assert not any(isinstance(row, ClaimRow) for row in expert_list(driver).rows)
 
 
+@pytest.mark.parametrize("size", [(140, 40), NARROW], ids=str)
+async def test_facts_of_the_first_expert_are_open_where_all_names_fit(
+    demo: Path, size: Size
+) -> None:
+    async with running_experts(demo, "migration", size) as driver:
+        own = ("11 facts", "2 own", "from 9 sources")
+        await driver.until_shown(ExpertList, "▾ Bob Okafor", "▸ Yusuf Demir", *own)
+        # A fact has the room of the columns that the others leave free.
+        whole = "+ A backfill for the migration caused INC-0117"
+        await driver.until_shown(ExpertList, whole, "– The cut-over is on 12 March 2026 superseded")
+
+
 async def test_claims_that_would_hide_the_other_experts_wait_for_a_key(demo: Path) -> None:
     async with running_experts(demo, "migration", (120, 16)) as driver:
         await driver.until_shown(ExpertList, "▸ Bob Okafor", "11 facts", "▸ Yusuf Demir")
@@ -97,13 +113,15 @@ async def test_a_claim_is_read_in_its_document(demo: Path) -> None:
 
 async def test_back_from_a_page_returns_to_the_claim_it_was_opened_from(demo: Path) -> None:
     async with running_experts(demo, "migration", NARROW) as driver:
-        await driver.press("enter", "j", "j")
+        await driver.press("j", "j")
         claim = expert_list(driver).current
         assert isinstance(claim, ClaimRow)
-        await driver.until_shown(ExpertList, f"› + 1 {claim.receipt.text[:20]}", claim.receipt.date)
-        assert f"{claim.receipt.path}:{claim.receipt.line}"[-12:] in driver.text_of(ExpertList)
+        place = format_place(claim.receipt.path, claim.receipt.line)
+        await driver.until_shown(ExpertList, f"› + {claim.receipt.text[:20]}", claim.receipt.date)
+        assert claim.receipt.text[-10:] in driver.words_of(ExpertList)  # it is whole
+        assert driver.words_of(ExpertList).count(place) == 1  # for the row under the cursor alone
         assert isinstance(driver.app.screen, Experts)
-        assert next(iter(driver.app.screen.meanings()))[0] == "+ 1"  # as shown, not 1.00
+        assert next(iter(driver.app.screen.meanings()))[0] == "+"  # as shown, not 1.00
         before = driver.text_of(ExpertList)
         await driver.press("enter")
         await driver.until_focused(PreviewPane)
@@ -113,6 +131,35 @@ async def test_back_from_a_page_returns_to_the_claim_it_was_opened_from(demo: Pa
         await driver.until(lambda: driver.text_of(ExpertList) == before)
         await driver.press("f1", "escape")  # it returns only once
         await driver.until(lambda: driver.app.screen is driver.explore)
+
+
+@pytest.mark.parametrize("size", [(140, 40), NARROW, TINY], ids=str)
+async def test_card_of_an_expert_is_read_alone_and_back_returns_to_the_row(
+    demo: Path, size: Size
+) -> None:
+    async with running_experts(demo, "migration", size) as driver:
+        await driver.ask("meetings in march 2026")
+        await driver.until_shown(KeyBar, "enter facts", "e card")
+        if not expert_list(driver).expanded_ids:
+            await driver.press("enter")
+        await driver.press("j", "j")
+        await driver.until_shown(KeyBar, "enter read")
+        claim = expert_list(driver).current
+        await driver.press("e")
+        await driver.until_focused(EntityCard)
+        await driver.until_shown(EntityCard, "● Bob Okafor", "9 facts")
+        for other in (ResultList, EntityList, EntityStrip, DateChip):
+            assert not driver.shows(other)  # they belong to another question
+        await driver.press("end", "enter")
+        await driver.until_focused(PreviewPane)
+        await driver.press("escape")
+        await driver.until_focused(EntityCard)
+        await driver.press("escape")
+        await driver.until_focused(ExpertList)
+        assert expert_list(driver).current == claim
+        await driver.press("f1")
+        await driver.until(lambda: driver.app.screen is driver.explore)
+        await driver.until(lambda: driver.shows(ResultList))
 
 
 async def test_keys_change_kind_weight_and_half_life_of_the_ranking(demo: Path) -> None:

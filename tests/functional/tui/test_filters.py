@@ -170,6 +170,14 @@ async def test_folder_is_the_scope_while_a_file_name_is_typed(demo: Path) -> Non
         assert driver.view.scope.in_scope == 15
         await driver.press("tab")
         await driver.until(lambda: driver.paths == ["memory/people/bob-okafor.md"])
+        await driver.press("ctrl+u")
+        await driver.until(lambda: not driver.view.scope.path)
+        shown = driver.paths
+        await driver.write("2026/")  # no folder begins so
+        await driver.until_shown(PathChoices, "memory/meetings/2026/")
+        assert (driver.state.path, driver.paths) == ("", shown)
+        await driver.press("tab")
+        await driver.until(lambda: driver.view.scope.path == "memory/meetings/2026/")
         assert driver.explore.query_one(QueryLine).value == QUESTION
 
 

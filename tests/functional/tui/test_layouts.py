@@ -529,6 +529,17 @@ async def test_a_document_has_most_of_the_width_until_the_entities_have_the_focu
         await driver.until(lambda: not driver.shows(EntityList))
         await driver.press("escape")
         await driver.until(lambda: driver.shows(EntityList))
+        await driver.press("e", "enter")
+        await driver.until_focused(EntityCard)
+        await driver.press("end", "enter")  # a document of a card, too
+        await driver.until_focused(PreviewPane)
+        assert not driver.shows(EntityList)
+        document = driver.explore.query_one(PreviewPane)
+        assert document.scroll_offset.y == 0  # the query did not lead there: it opens at the top
+        assert "match" in document.position
+        await driver.press("escape", "escape")
+        await driver.until_focused(EntityList)
+        await driver.press("tab")
         await driver.pilot.resize_terminal(*NARROW)
         await driver.press("enter")
         await driver.until(lambda: driver.explore.query_one(PreviewPane).region.height == 19)

@@ -54,7 +54,11 @@ async def test_n_and_N_cycle_through_the_matches() -> None:  # noqa: N802
 
 async def test_n_continues_from_the_visible_part_after_scrolling() -> None:
     async with reading(preview_of(best=(40, 40))) as (app, pilot):
-        await pilot.press("home", "n")
+        assert app.pane.position == "2/3"
+        await pilot.press("home")
+        assert app.pane.position == "3 matches"  # that of the counter is out of sight
+        assert "3 matches · " in str(app.pane.border_subtitle)
+        await pilot.press("n")
         assert app.pane.position == "1/3"
         await pilot.press("end", "N")
         assert app.pane.position == "2/3"

@@ -15,6 +15,7 @@ from kbx_tui.tui.boxes.why_not_box import (
 )
 from kbx_tui.tui.explore.inputs import FilterChip
 from kbx_tui.tui.explore.result_list import ResultList
+from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Driver, Size, running, starting
 from tests.functional.tui.watched import Watched
@@ -88,6 +89,24 @@ async def test_every_change_brings_the_document_into_the_first_ten_and_z_takes_i
             assert driver.state == before
             await driver.until(lambda: driver.paths == paths)
             await driver.until(lambda: not driver.explore.query_one(FilterChip).display)
+
+
+async def test_the_box_is_as_large_as_its_content_beside_why_and_lists_missing_ones_first(
+    demo: Path,
+) -> None:
+    async with running(demo, (140, 40)) as driver:
+        await ask_query(driver, QUERY)
+        why = driver.explore.query_one(WhyPane).region
+        documents = await open_box(driver)
+        missing = [document.path not in driver.paths for document in documents.rows]
+        assert missing[0]
+        assert missing == sorted(missing, reverse=True)
+        await driver.write("quarterly planning")
+        await driver.press("enter")
+        await driver.until_shown(AnswerList, "flat → number ", "others lost")
+        box = driver.app.screen.query_one("#why_not").region
+        assert box.height <= 18
+        assert not box.overlaps(why)
 
 
 async def test_a_small_terminal_shows_below_a_change_what_it_does(demo: Path) -> None:
@@ -193,6 +212,7 @@ async def test_hostile_titles_and_paths_are_shown_safely_and_applied(
         number = next(n for n, row in enumerate(answer.actions) if "path" in row.changes)
         action = await take(driver, number)
         assert action.changes["path"] == "memory/a_b%/"
+        assert number > next(n for n, row in enumerate(answer.actions) if row.kind == "read")
         await driver.until(lambda: HOSTILE in driver.paths[:10])
         assert "\x1b" not in driver.screen_text()
 

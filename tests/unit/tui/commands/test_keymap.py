@@ -93,7 +93,7 @@ compare.threshold_more compare.mode compare.preset compare.undo compare.close sa
 blind.close draft_line.complete draft_line.leave draft_line.down draft_line.example
 draft.new
 review.threshold_less review.threshold_more review.back topic.down topic.leave expert.open
-topic.focus weight.next people.toggle half_life.less half_life.more experts.back
+expert.card topic.focus weight.next people.toggle half_life.less half_life.more experts.back
 judged_query.open snapshot.use decision.accept decision.close
 tune.alpha_less tune.alpha_more tune.threshold_less tune.threshold_more tune.knob tune.measure
 tune.optimise tune.undo tune.back folders.toggle folders.take folders.unfold

@@ -36,6 +36,12 @@ def test_a_path_breaks_after_a_slash_and_escape_sequences_are_blank() -> None:
         "memory/meetings/",
         "2026-03-17-go-no-go.md",
     ]
+    assert wrap("notes/2026-03-17-go-no-go.transcript.md", 18) == [
+        "notes/",
+        "2026-03-17-go-no-",
+        "go.transcript.md",
+    ]
+    assert wrap("transcription.txt", 15) == ["transcription", ".txt"]
     assert fit(safe_line("\x1b[31m"), 4) == "    "
 
 

@@ -176,7 +176,7 @@ def result_lines(
         first.append(" " * (bar_width - sum(map(len, bars)) + 1))
     date = safe_line(result.date[:DATE_WIDTH])  # of a week, its first day
     title_width = max(width - cell_len(first.plain) - (DATE_WIDTH + 1 if date else 0), 10)
-    known = f" = {safe_line(exact_words(explanation['exact']))}" if explanation.get("exact") else ""
+    known = f" · {safe_line(exact_words(explanation['exact']))}" if explanation.get("exact") else ""
     title = shortened(safe_line(result.title), title_width)
     known = known if cell_len(title + known) <= title_width else ""
     first.append(title, "bold").append(known, DIM)

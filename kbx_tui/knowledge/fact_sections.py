@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import blake2b
 
 from kbx_tui.knowledge.fact_line import (
     MARKERS,
     FactLine,
     Status,
+    notes_in,
     read_confidence,
     read_fact_line,
     read_status,
+    split_head,
 )
 from kbx_tui.knowledge.fields import text_of
 from kbx_tui.knowledge.folding import fold
@@ -27,8 +30,7 @@ from kbx_tui.knowledge.markdown import (
     outline,
     read_as_markdown,
 )
-from kbx_tui.knowledge.records import Document, Fact, FactKind
-from kbx_tui.knowledge.redaction import is_page_redacted, redacted_lines
+from kbx_tui.knowledge.records import REDACTED, Document, Fact, FactKind
 
 _SECTIONS: dict[str, FactKind] = {
     "recent facts": "fact",
@@ -60,7 +62,7 @@ def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
 
 
 def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
-    entries = _entries(document)
+    entries = _entries_of_page(document)
     facts = []
     for entry, discriminators in zip(entries, _discriminators(entries), strict=True):
         line = entry.line
@@ -79,6 +81,28 @@ def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, Li
         )
         facts.append((fact, entry.item))
     return tuple(facts)
+
+
+@lru_cache(maxsize=64)
+def facts_as_said(body: str) -> str:
+    """Return a body of the same length in which the facts say only what holds: spaces replace those
+    that are superseded or archived, and of the others the dates and notes, such as sources."""
+    lines = body.split("\n")
+    for entry in _entries(body):
+        item = entry.item
+        if entry.status in ("superseded", "archived"):
+            for number in range(item.line, min(item.end, len(lines))):
+                lines[number] = " " * len(lines[number])
+        for number in range(item.line, min(item.text_end, len(lines))):
+            line = lines[number]
+            begin = found.end() if (found := MARKERS.match(line)) else 0
+            box, date, _ = split_head(line[begin:])
+            for note in (date, *notes_in(line[begin:])):
+                if note and REDACTED not in note.casefold():
+                    at = line.find(note, begin + len(box))
+                    line = line[:at] + " " * len(note) + line[at + len(note) :]
+            lines[number] = line
+    return "\n".join(lines)
 
 
 def first_new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
@@ -161,18 +185,33 @@ class _Entry:
     notes: list[FactLine] = field(default_factory=list)
 
 
-def _entries(document: Document) -> list[_Entry]:
+def _entries_of_page(document: Document) -> list[_Entry]:
+    from kbx_tui.knowledge.redaction import (  # reads YAML: not for a search
+        is_page_redacted,
+        redacted_lines,
+    )
+
     page_status = read_status(text_of(document.frontmatter.get("status")))
     page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
     page_redacted = is_page_redacted(document.title, document.frontmatter)
-    redacted = redacted_lines(document.body)
+    redacted = None if page_redacted else redacted_lines(document.body)
+    entries = _entries(document.body, redacted)
+    of_page = FactLine("", status=page_status, confidence=page_confidence)
+    for entry in entries:
+        if entry.notes or page_status or page_confidence is not None:
+            entry.line = entry.line.with_notes([*entry.notes, of_page])
+    return entries
+
+
+def _entries(body: str, redacted: Collection[int] | None = ()) -> list[_Entry]:
+    """Return the entries of a body; `redacted` are its redacted lines, None for all."""
     entries: list[_Entry] = []
     parents: list[_Entry] = []
-    for kind, item, text in _section_items(document.body):
+    for kind, item, text in _section_items(body):
         while parents and parents[-1].item.depth >= item.depth:
             parents.pop()
         line = read_fact_line(text)
-        if (page_redacted or item.line in redacted) and line.status in ("", "active"):
+        if (redacted is None or item.line in redacted) and line.status in ("", "active"):
             line = replace(line, status="redacted")  # cannot undo the redaction around it
         parent = parents[-1] if parents and item.line < parents[-1].item.end else None
         if parent is not None and line.is_note:
@@ -183,10 +222,6 @@ def _entries(document: Document) -> list[_Entry]:
                 line = replace(line, status=parent.status)
             entries.append(_Entry(kind, item, line, line.status))
             parents.append(entries[-1])
-    of_page = FactLine("", status=page_status, confidence=page_confidence)
-    for entry in entries:
-        if entry.notes or page_status or page_confidence is not None:
-            entry.line = entry.line.with_notes([*entry.notes, of_page])
     return entries
 
 

@@ -156,15 +156,14 @@ class NamedQuery:
 
     @property
     def subject(self) -> str:
-        """The query without a leading `who is the` and trailing punctuation."""
-        return self.text[slice(*self._subject())]
+        return subject(self.text)
 
     @property
     def asked_for(self) -> tuple[int, ...]:
         """Indices of the entities whose name is the whole query, `who is Ada?`, or of which it asks
         what they want, `what does Ada prefer?`, or where they are: several that share the name.
         """
-        start, end = self._subject()
+        start, end = _subject_span(self.text)
         entities = []
         for match, kind in zip(self.matches, self.kinds, strict=True):
             shared = match.signal.ambiguous and match.signal.score > HINT
@@ -174,16 +173,22 @@ class NamedQuery:
                 entities.append(match.entity)
         return tuple(entities)
 
-    def _subject(self) -> Span:
-        words = words_of(self.text)
-        folded = tuple(word.folded for word in words)
-        phrases = (len(each) for each in ASKING_FOR_ONE if folded[: len(each)] == each)
-        skipped = max(phrases, default=0)
-        if skipped + 1 < len(words) and folded[skipped] in ARTICLES:
-            skipped += 1
-        if skipped >= len(words):
-            return 0, len(self.text)
-        return words[skipped].start, len(self.text.rstrip(_PUNCTUATION))
+
+def subject(query: str) -> str:
+    """Return a query without a leading `who is the` and trailing punctuation."""
+    return query[slice(*_subject_span(query))]
+
+
+def _subject_span(query: str) -> Span:
+    words = words_of(query)
+    folded = tuple(word.folded for word in words)
+    phrases = (len(each) for each in ASKING_FOR_ONE if folded[: len(each)] == each)
+    skipped = max(phrases, default=0)
+    if skipped + 1 < len(words) and folded[skipped] in ARTICLES:
+        skipped += 1
+    if skipped >= len(words):
+        return 0, len(query)
+    return words[skipped].start, len(query.rstrip(_PUNCTUATION))
 
 
 def without_spans(query: str, spans: Iterable[Span]) -> str:

@@ -182,13 +182,15 @@ class ScoreReasons:
         return [line for line in (self.first, *map(str, self.sums), self.last) if line]
 
 
-TYPED_EXACTLY = frozenset({"id", "name", "path", "role", "title"})
-"""What a query may give of a page in full; else a query asks for it: `its role`."""
+GIVEN = frozenset({"date", "id", "name", "path", "role", "title"})
+"""What a query may give of a page; else a query asks for it: `its role`."""
 
 
 def exact_words(known_item: str) -> str:
-    """Return `exact title`, and `own page` of what need not be typed exactly."""
-    return f"exact {known_item}" if known_item in TYPED_EXACTLY else safe_line(known_item)
+    """Return by what the query asked for a page: `title asked for`, `its own page`, `its role`."""
+    if known_item in GIVEN:
+        return f"{known_item} asked for"
+    return "its own page" if known_item == "own page" else safe_line(known_item)
 
 
 def score_reasons(explanation: Mapping[str, Any], *, fast: bool = False) -> ScoreReasons:

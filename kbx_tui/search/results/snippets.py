@@ -250,6 +250,7 @@ _BLOCK = re.compile(
 )
 """The start of a line that continues no sentence: an item, a heading, a turn, a property."""
 _DATED_ITEM = re.compile(r"^[ \t]*[-*+] \[(\d{4}-\d\d-\d\d)\] (?!~~)", re.MULTILINE)
+_ITEM = re.compile(r"[ \t]*[-*+] ")
 OPEN_ITEM = re.compile(r"^[ \t]*[-*+] \[ \] ", re.MULTILINE)
 _RUN = re.compile(r"\S+(?:[ ]\S+)*|\s+")
 _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
@@ -275,8 +276,12 @@ class PassageSource:
     is_for_news: bool = False
     """Whether the newest dated item of a list is wanted, if there is one."""
     is_for_open_items: bool = False
+    is_named: bool = False
+    """Whether the query is but the name of the page: what the page is about is wanted."""
     property: str = ""
     """The property that is wanted, `key: value`, in place of a passage."""
+    as_said: str = ""
+    """What a passage may show of the body, of the same length; empty for all of it."""
 
     def snippet(self) -> Snippet:
         """Return the best passage, with the words of the query marked.
@@ -288,14 +293,14 @@ class PassageSource:
             key, shown = self.property.partition(":")[0], self.property[:PASSAGE_LENGTH]
             return Snippet(shown, ((0, len(key)),), "", 1, max(self.body_line - 1, 1), ())
         turn, stems = self.turn, topic_stems(self.query, self.language)
-        text = self.body[: READ_AT_MOST if turn is None else turn.end]
+        text = self._text(READ_AT_MOST if turn is None else turn.end)
         headings, wanted = find_headings(text), self._wanted(stems)
         start, matches = self._find(text, headings, stems, wanted)
         if turn is not None:
             start = _start_in_turn(text, turn, matches, wanted)
         start, stop = _below_heading(text, headings, start)
         text = text[:stop]  # a passage ends before the next heading
-        shown, spans, line_breaks, (begin, end) = _cut(text, start, matches)
+        shown, spans, line_breaks, (begin, end) = _cut(text, start, _visible(text, matches))
         line = self.body_line + text.count("\n", 0, begin)
         at = bisect_left(matches, (begin,))
         matches = [*matches[at:], *matches[:at]]
@@ -312,7 +317,7 @@ class PassageSource:
             ),
             is_cut=bool(text[end + 1 : end + 1 + PASSAGE_LENGTH].strip()) and not _ends(shown),
             line_breaks=line_breaks,
-            forms=tuple(text[slice(*matches[first][:2])] for first in firsts),
+            forms=tuple(self.body[slice(*matches[first][:2])] for first in firsts),
             speaker="" if turn is None else turn.speaker,
         )
 
@@ -321,12 +326,15 @@ class PassageSource:
 
         It begins where the snippet does, but is longer: at most `RERANKED_LENGTH` characters.
         """
-        text, stems = self.body[:READ_AT_MOST], topic_stems(self.query, self.language)
+        text, stems = self._text(READ_AT_MOST), topic_stems(self.query, self.language)
         headings = find_headings(text)
         start, _ = self._find(text, headings, stems, self._wanted(stems))
         begin = _sentence_start(text, start) if self.turn is None else self.turn.start
         passage = text[begin : begin + RERANKED_LENGTH].strip()
         return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage)))
+
+    def _text(self, stop: int) -> str:
+        return (self.as_said or self.body)[:stop]
 
     def _wanted(self, stems: Mapping[str, str]) -> WantedWords:
         return self.wanted or WantedWords(dict.fromkeys(stems, 1.0))
@@ -340,18 +348,20 @@ class PassageSource:
         Names are looked for in headings only, as they count nowhere else.
         """
         looked_for = (*stems, *wanted.words, *wanted.names)
-        words = TextWords(text, looked_for, self.language, self.offsets_of)
+        words = TextWords(self.body[: len(text)], looked_for, self.language, self.offsets_of)
         chunks = ChunkCosines(text, self.cosines, self.body_line)
         matches = sorted(words.find(stems.keys() | wanted.words.keys()))
         names = words.find(wanted.names, [heading[:2] for heading in headings])
-        all_matches = sorted(matches + names) if names else matches
-        start = _newest_item(text) if self.is_for_news else None
-        if self.is_for_open_items and (item := OPEN_ITEM.search(text)):
+        all_matches = _visible(text, sorted(matches + names) if names else matches)
+        start = _newest_item(self.body, text) if self.is_for_news else None
+        start = _first_text(text) if self.is_named else start
+        lists = self.is_named and _ITEM.match(text, start or 0)
+        if (self.is_for_open_items or lists) and (item := OPEN_ITEM.search(text)):
             start = item.start()
         if start is None:
             start = best_passage(text, headings, all_matches, wanted, chunks)
-        if start is None:
-            start = chunks.best_offset()
+        if start is None and (offset := chunks.best_offset()) is not None:
+            start = found.start() if (found := _TEXT.search(text, offset)) else None
         if start is None:
             start = _first_text(text)
         if kind := kind_of_line(text, start):
@@ -360,6 +370,11 @@ class PassageSource:
             if other is not None or kind == "tags" or not all_matches:
                 start = text_near(text, start if other is None else other)
         return start, matches
+
+
+def _visible(text: str, matches: list[Match]) -> list[Match]:
+    """Return the matches that `text` shows, where spaces may replace a part of the body."""
+    return [match for match in matches if not text[match[0] : match[0] + 1].isspace()]
 
 
 def _below_heading(text: str, headings: Sequence[Heading], start: int) -> tuple[int, int]:
@@ -388,9 +403,11 @@ def _start_in_turn(text: str, turn: Turn, matches: Sequence[Match], wanted: Want
     return turn.start if start is None or is_near else start
 
 
-def _newest_item(text: str) -> int | None:
-    """Return where the first of the items with the latest date begins, struck ones left out."""
-    items = [(found[1], -found.start()) for found in _DATED_ITEM.finditer(text)]
+def _newest_item(body: str, text: str) -> int | None:
+    """Return where the first of the items with the latest date begins, without those struck out in
+    the body or not in `text`, what is shown of it."""
+    found = _DATED_ITEM.finditer(body, 0, len(text))
+    items = [(each[1], -each.start()) for each in found if text[slice(*each.span())].strip()]
     return -max(items)[1] if items else None
 
 
@@ -445,12 +462,10 @@ def _cut(
         if size >= PASSAGE_LENGTH:
             break
         if raw[start].isspace():
-            place.append(size)
             if shown and shown[-1] != " ":
                 shown += " "
-                size += 1
-            if stop - start > 1 and size < PASSAGE_LENGTH:
-                place += [size] * (stop - start - 1)
+            count = stop - start if len(shown) < PASSAGE_LENGTH else 1
+            place += [max(len(shown) - 1, 0)] * count
         elif is_markup:
             place += [size] * (stop - start)
             left_out.update(range(begin + start, begin + stop))

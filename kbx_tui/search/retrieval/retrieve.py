@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.index.lexical.terms import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
+from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.stored_records import lz4
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
+from kbx_tui.knowledge.fact_sections import facts_as_said
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.knowledge.languages import ENGLISH
 from kbx_tui.knowledge.records import Entity
@@ -45,7 +47,7 @@ from kbx_tui.search.evidence.scores import (
 from kbx_tui.search.frecency import OpenedDocuments
 from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
-from kbx_tui.search.query.query_terms import NamedQuery, NameMatch
+from kbx_tui.search.query.query_terms import NamedQuery, NameMatch, subject
 from kbx_tui.search.query.query_words import MOST_WORDS, QueryWords, has_topic, topic_words_of
 from kbx_tui.search.request import MAX_ENTITIES_LIMIT, SearchRequest
 from kbx_tui.search.results.response import Snippet
@@ -170,6 +172,7 @@ class Retriever:
         if evidence.paths is not snapshot.paths:  # a part of the base, or another generation of it
             base_rows = [snapshot.row_of.get(evidence.paths[row], -1) for row in rows]
         details = [evidence.known_items.get(row, "") for row in rows]
+        is_for_news = evidence.asked_kind is not None and evidence.asked_kind.is_for_news
         bodies, offsets = generation.bodies.of_rows(base_rows), words.offsets(base_rows)
         for row, (body, line), known, what in zip(base_rows, bodies, offsets, details, strict=True):
             language = ENGLISH if row < 0 else words.language_of(row)
@@ -180,19 +183,33 @@ class Retriever:
                 offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
             spoken = turns.best(row, body, offsets_of) if turns is not None else None
             properties = snapshot.properties[row] if what and row >= 0 else ()
+            is_own = row >= 0 and row in snapshot.entity_pages
+            is_answer = is_own and bool(what)
+            is_for_work = is_answer and is_for_news and snapshot.kinds[row] == "person"
+            is_named = is_answer and not is_for_news and _is_named(evidence.query, row, snapshot)
+            if is_named:
+                what = "their role"
             yield PassageSource(
                 body=body,
                 body_line=line,
                 query=query,
+                as_said=facts_as_said(body) if is_own else "",
                 wanted=wanted(language),
                 cosines=cosines,
                 language=language,
                 offsets_of=offsets_of,
                 turn=spoken.turn if spoken is not None else None,
-                is_for_news=evidence.asked_kind is not None and evidence.asked_kind.is_for_news,
-                is_for_open_items=what.endswith(f" {OPEN_ITEMS}"),
+                is_for_news=is_for_news,
+                is_for_open_items=what.endswith(f" {OPEN_ITEMS}") or is_for_work,
+                is_named=is_named,
                 property=property_line(properties, what) if what else "",
             )
+
+
+def _is_named(query: str, row: int, snapshot: Snapshot) -> bool:
+    """Return whether a query asks for a page by its name and says nothing else."""
+    names = " ".join((snapshot.titles[row], *snapshot.aliases[row]))
+    return set(folded_words(subject(query))) <= set(folded_words(names))
 
 
 class _Search:

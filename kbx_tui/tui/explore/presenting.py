@@ -33,7 +33,7 @@ from kbx_tui.search.ranking.explain import Explanation
 from kbx_tui.search.ranking.rank import Ranked, Ranking
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results import answer
-from kbx_tui.search.results.response import TYPED_EXACTLY, Snippet, as_read
+from kbx_tui.search.results.response import GIVEN, Snippet, as_read
 from kbx_tui.tui.explore import view
 from kbx_tui.tui.explore.search_state import SearchState
 
@@ -216,6 +216,10 @@ def present_snippet(snippet: Snippet, redacted_lines: frozenset[int] = frozenset
 
 def _redacted_spans(snippet: Snippet, lines: frozenset[int]) -> list[tuple[int, int]]:
     end = len(snippet.text)
+    if not (
+        snippet.line_breaks or lines.isdisjoint(range(snippet.line_start, snippet.line_end + 1))
+    ):
+        return [(0, end)]  # a property is one of these lines
     edges = [0, *(min(place, end) for place in snippet.line_breaks), end]
     shown = enumerate(pairwise(edges), snippet.line_start)
     return [span for line, span in shown if line in lines]
@@ -314,6 +318,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
             link_phrase(safe_line(share.name), safe_line(share.reason))
             for share in explanation.entities
             if share.link_strength > 0.0
+            and not (ranked.known_item and share.reason.startswith("own page"))
         ),
     )
 
@@ -328,11 +333,11 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
         case "date" if evidence.date_preference is not None:
             return f"dated {evidence.date_preference.words}"
         case "own page":
-            return "its own page first, newer a little higher: you asked what is new"
+            return "the page you asked about"
         case "similar name" | "role":
             return f"you asked for {'a name like its own' if known_item != 'role' else 'its role'}"
         case _:
-            if known_item in (*TYPED_EXACTLY, "date"):
+            if known_item in GIVEN:
                 return f"you gave its {known_item} in full"
             return safe_line(f"you asked for {known_item}")
 
@@ -340,11 +345,11 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
 def _likeness(cosine: float | None) -> str:
     if cosine is None or cosine < RELATED:
         return ""
-    return "says nearly what you ask" if cosine >= NEAR else "is about something related"
+    return f"{'close' if cosine >= NEAR else 'related'} to what you ask"
 
 
 LINK_PHRASES: Mapping[str, str] = {
-    "own page": "the page of {}",
+    "own page": "is the page of {}",
     "attendee": "{} attended",
     "frontmatter": "{} in its properties",
     "title": "{} in the title",

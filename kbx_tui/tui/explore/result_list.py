@@ -12,7 +12,7 @@ from textual.timer import Timer
 
 from kbx_tui.formatting import format_score, stacked_bar
 from kbx_tui.knowledge.folding import fold
-from kbx_tui.search.results.response import SENTENCE_END, Snippet
+from kbx_tui.search.results.response import SENTENCE_END, Snippet, exact_words
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
@@ -43,7 +43,7 @@ TALL = 20
 PASSAGE_LINES = 3
 HEADING_CELLS, HEADING_FROM = 30, 59
 INDENT, GRADED = 7, 3
-WITH_DATE, LEAST_TITLE = 50, 12
+WITH_DATE, FULL_BAR, LEAST_TITLE = 50, 54, 12
 LIKELY = 0.5
 """Share of the best score from which a title is bold, and a line of the passage always shown."""
 NEVER_FOLDED = 5
@@ -386,7 +386,8 @@ def result_line(
     bar = bar_cells(width)
     graded = GRADED if grade else 1
     moved = move_text(move)
-    exact = f" = {result.known_item}" if result.known_item else ""
+    has_room = width >= FULL_BAR  # else the date is worth more
+    exact = f" · {exact_words(result.known_item)}" if result.known_item and has_room else ""
     off = f" ! {badge}" if badge else ""
     signs = cell_len(moved) + cell_len(exact) + cell_len(off)
     room = width - INDENT - bar - 1 - graded - signs
@@ -407,7 +408,7 @@ def result_line(
 
 
 def bar_cells(width: int) -> int:
-    return 8 if width >= 54 else 6
+    return 8 if width >= FULL_BAR else 6
 
 
 def score_spans(

@@ -72,8 +72,8 @@ class WhyPane(TextPane):
         if self.screen.has_class("-small"):  # the result is not beside it
             pair = [*_wrapped(self.why.title, width, "strong"), *pair]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
-            snippet, in_full = self.snippet, self.has_focus
-            return [*pair, *why_side_by_side(self.why, snippet, width, in_full=in_full)]
+            snippet = self.snippet if self.has_focus else None
+            return [*pair, *why_side_by_side(self.why, snippet, width)]
         above = [*pair, *([BLANK] if pair else [])]
         if self.screen.has_class("-narrow"):  # the line above it has the sentence
             after = len(_wrapped(why_sentence(self.why, self.snippet), width)) + 1
@@ -121,7 +121,8 @@ class WhyLine(LineWidget):
 def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> str:
     """Return why a result is among them: `says “decide” and “migration”; Alice attended`.
 
-    Of the words that it says, it names the `most` frequent ones, as the document writes them.
+    Of the words that it says, it names the `most` frequent ones, as the document writes them; what
+    a page says is no reason where the query asks for that page.
     """
     words = words_said(snippet)[:most] if snippet is not None else []
     speaks, elsewhere = "", list[str]()
@@ -132,7 +133,8 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     said = _quoted([word for word in words if word not in elsewhere])
     says = f"says {said}" if said else ""
     beside = f"{_quoted(elsewhere)} elsewhere in the document" if elsewhere else ""
-    reasons = (why.known_as, speaks, says or beside or why.likeness, says and beside, *why.links)
+    answers = (speaks, says or beside or why.likeness, says and beside)
+    reasons = (*((why.known_as,) if why.known_as else answers), *why.links)
     sentence = "; ".join(filter(None, reasons)) or "little in it is what you ask"
     is_nothing = format_score(why.score) == ".00" and not why.known_item
     start = "hardly related: " if is_nothing else "far below the best: " if why.is_weak else ""
@@ -173,16 +175,14 @@ def why_lines(why: Why, snippet: Snippet | None, width: int, *, in_full: bool = 
     return [*lines, BLANK, *_wrapped(why.path, width, "dim")]
 
 
-def why_side_by_side(
-    why: Why, snippet: Snippet | None, width: int, *, in_full: bool = True
-) -> list[Line]:
+def why_side_by_side(why: Why, snippet: Snippet | None, width: int) -> list[Line]:
     left = formula_lines(why)
     left_width = max(width_of(line) for line in left) + 3
-    if snippet is not None and in_full:
+    if snippet is not None:
         left += [BLANK, *location_lines(snippet, left_width - 2)]
     right: list[Line] = []
     for section in why.sections:
-        right += section_lines(section, width - left_width, in_full=in_full)
+        right += section_lines(section, width - left_width)
     if why.reranking is not None:
         right += reranking_lines(why.reranking, width - left_width)
     return [
@@ -234,14 +234,12 @@ def section_lines(section: Section, width: int, *, in_full: bool = True) -> list
         lines = [head, *((Span(f"  {line}", "dim"),) for line in wrap(section.notes[0], width - 2))]
     lines += [(Span(f"  {shorten(note, width - 2)}", "dim"),) for note in section.notes[1:]]
     name_width = max([cell_len(addend.name) for addend in section.addends], default=0)
-    beside: list[Line] = [
-        (*_addend_start(addend, name_width), Span(f"  {addend.reason}", "dim"))
-        for addend in section.addends
-    ]
-    if all(width_of(line) <= width for line in beside):
-        return lines + beside
     for addend in section.addends:
-        lines.append(fit_line(_addend_start(addend, name_width), width))
+        start = _addend_start(addend, name_width)
+        if width_of(line := (*start, Span(f"  {addend.reason}", "dim"))) <= width:
+            lines.append(line)
+            continue
+        lines.append(fit_line(start, width))
         reason = wrap(addend.reason, max(width - 8, 1))[:REASON_LINES]
         lines += ((Span(" " * 8), Span(line, "dim")) for line in reason)
     return lines
@@ -312,8 +310,8 @@ MEANINGS: Mapping[str, str] = {
     "compared": "the search moved a little towards these documents, whose text alone fits best.",
     "hotness": "how often and how recently you opened the document.",
     "reranker": "how well the reranking model finds that the passage answers.",
-    "exact": "you gave its title, path, id, date or name, or only filters that it matches, or asked"
-    " what is new with what its page is about, so it comes first.",
+    "asked for": "you gave its title, path, id, date or name, or only filters that it matches, or"
+    " asked what is new with what its page is about, so it comes first.",
     "alpha": "how much the document's own text counts against its entities: 1 ranks by the text"
     " alone, 0 by the entities alone.",
     "threshold": "the score from which an entity counts; below it, its documents get nothing.",
@@ -384,7 +382,7 @@ def meanings(focused: Widget | None, view: ExploreView | None, alpha: float) -> 
 
 def why_words(why: Why, alpha: float) -> Iterator[Words]:
     if why.known_item:
-        yield exact_words(why.known_item), MEANINGS["exact"]
+        yield exact_words(why.known_item), MEANINGS["asked for"]
     yield f"score {format_score(why.score)}", MEANINGS["score"]
     if len(why.terms) > 1:
         yield f"alpha {format_score(alpha)}", alpha_sentence(alpha)
@@ -477,7 +475,7 @@ def result_words(result: ResultRow, badge: str = "") -> Iterator[Words]:
     document, entity, reranker = rounded_parts(sum(parts), parts)
     yield format_score(result.score), MEANINGS["score"]
     if result.known_item:
-        yield exact_words(result.known_item), MEANINGS["exact"]
+        yield exact_words(result.known_item), MEANINGS["asked for"]
     yield f"━ {format_score(document)}", MEANINGS["━"]
     yield f"─ {format_score(entity)}", MEANINGS["─"]
     if result.reranker_part:

@@ -59,6 +59,11 @@ def first(kb: KnowledgeBase, query: str) -> SearchResult:
         ("lead of cellar", "Cellar", "lead: Uma Rao"),
         ("open items of Ines", "Ines Moreau", "- [ ] clean the copper"),
         ("tasks for ines", "Ines Moreau", "- [ ] clean the copper"),
+        ("what has Ines been working on", "Ines Moreau", "- [ ] clean the copper"),
+        ("who is Ines", "Ines Moreau", "role: Head brewer"),
+        ("tor lindqvist", "Tor Lindqvist", "role: Owner"),
+        ("what does Tor like", "Tor Lindqvist", "Tor likes brown ale."),
+        ("Uma", "Uma Rao", "Uma keeps the casks."),
     ],
 )
 def test_the_page_that_states_it_is_first_and_shows_it(

@@ -502,6 +502,9 @@ async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None
         for opens in (partial(driver.press, "x"), partial(driver.pilot.click, WhyLine)):
             await opens()
             await driver.until_shown(WhyPane, "document .80", ".52 Platform", ".46 Migration")
+            await driver.until_shown(WhyPane, ".66 answered", "title", "bm25")
+            pane = driver.explore.query_one(WhyPane)
+            assert pane.virtual_size.height == pane.visible_height
             await driver.until_shown(WhyLine, "x less")
             assert driver.has_focus(ResultList)
             await driver.press("down", "x")

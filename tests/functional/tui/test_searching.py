@@ -46,8 +46,10 @@ async def test_new_query_moves_the_cursor_to_the_first_entity(demo: Path) -> Non
 
 async def test_result_whose_title_is_the_query_comes_first_and_is_marked(demo: Path) -> None:
     async with running(demo, WIDE, asked="rollback plan") as driver:
-        await driver.until_shown(ResultList, "1.00 ━━━━━━━━ Rollback plan = title 2026-01-30")
-        await driver.until_shown(WhyPane, "1.00 exact title: shown first")
+        await driver.until_shown(
+            ResultList, "1.00 ━━━━━━━━ Rollback plan · title asked for 2026-01-30"
+        )
+        await driver.until_shown(WhyPane, "1.00 title asked for: shown first")
         assert driver.titles[0] == "Rollback plan"
 
 

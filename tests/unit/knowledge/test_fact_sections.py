@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.fact_sections import fact_id, read_facts
+from kbx_tui.knowledge.fact_sections import fact_id, facts_as_said, read_facts
 from kbx_tui.knowledge.markdown import _outline, headings
 from kbx_tui.knowledge.records import Fact
 from tests.unit.knowledge.building import PERSON, markdown_bodies, page
@@ -124,6 +124,25 @@ def test_items_below_a_struck_or_redacted_one_share_its_status_and_empty_ones_co
     assert [fact.status for fact in facts(body)] == ["redacted", "active"]
 
     assert texts("## Facts\n- \n- [ ]\n- —\n-\n- ok\n") == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        ("- [2026-01-02] Sails (from: Sync)", "- Sails"),
+        ("- [ ] (2026-01-02): ask Ada (source: [[Sync]], confidence: high)", "- [ ] ask Ada"),
+        ("- Leads Sales (status: superseded)\n  - since spring", ""),
+        ("- [2026-01-02] ~~Rows~~ (superseded: 2026-02-03)", ""),
+        ("- Rows\n  - (status: archived)", ""),
+        ("- [2026-01-02] Hides it (status: redacted)", "- Hides it (status: redacted)"),
+        ("- Meets at 2026-01-02 [here](../a.md)", "- Meets at 2026-01-02 [here](../a.md)"),
+    ],
+)
+def test_facts_say_only_what_holds_without_dates_and_notes(item: str, said: str) -> None:
+    body = f"# Ada\n\n## Facts\n{item}\n- [x] Swims\n\n(from: Sync)\n"
+    shown = facts_as_said(body)
+    assert [len(line) for line in shown.split("\n")] == [len(line) for line in body.split("\n")]
+    assert shown.split() == f"# Ada ## Facts {said} - [x] Swims (from: Sync)".split()
 
 
 def test_frontmatter_sets_default_status_and_confidence() -> None:

@@ -86,7 +86,7 @@ def test_word_score_without_matches_in_the_text_names_title_and_frontmatter() ->
 
 def test_an_exact_match_is_first_and_vectors_not_used_are_not_missing() -> None:
     first, otherwise, *_ = score_reasons({**EXPLANATION, "exact": "title"}).lines()
-    assert first == "exact title: ranked first, with score 1.00"
+    assert first == "title asked for: ranked first, with score 1.00"
     assert otherwise.startswith("otherwise .86 = ")
 
     without = {**EXPLANATION, "cosine": None, "vector_score": 0.0}

@@ -1,10 +1,14 @@
 """A snippet is the best passage on one line, with its matches marked."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbx_tui.knowledge.fact_sections import facts_as_said
 from kbx_tui.search.results.snippets import (
+    NO_CHUNKS,
     PASSAGE_LENGTH,
     RERANKED_LENGTH,
     PassageSource,
@@ -297,6 +301,48 @@ def test_what_is_new_is_answered_by_the_newest_item_that_still_holds() -> None:
         PassageSource("# Ada\n\nReads maps.\n", 1, "Ada", is_for_news=True).snippet().line_start
         == 3
     )
+
+
+FACTS = (
+    "# Ada Lund\n\n## Facts\n- [2026-06-07] Leads sales (status: superseded)\n"
+    "- [2026-01-02] Reads maps (from: Sync)\n- [2026-03-04] Draws maps\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "shown", "terms"),
+    [
+        ("sales", 5, "- Reads maps - Draws maps", (("sales", 1),)),
+        ("maps", 5, "- Reads maps - Draws maps", (("maps", 2),)),
+        ("draws", 6, "- Draws maps", (("draws", 1),)),
+        ("sync", 5, "- Reads maps - Draws maps", (("sync", 1),)),
+    ],
+)
+def test_a_passage_shows_only_what_holds_but_all_words_count(
+    query: str, line: int, shown: str, terms: tuple[tuple[str, int], ...]
+) -> None:
+    source = PassageSource(FACTS, 1, query, as_said=facts_as_said(FACTS))
+    for cosines in (NO_CHUNKS, ([1, 4], [0.1, 0.9])):
+        snippet = replace(source, cosines=cosines).snippet()
+        assert (snippet.line_start, snippet.text, snippet.terms) == (line, shown, terms)
+        assert snippet.forms == (query,) or snippet.forms[0].lower() == query
+        assert all(snippet.text[at + 1] == "-" for at in snippet.line_breaks)
+        assert [snippet.text[a:b].lower() for a, b in snippet.matches] == [
+            word for word in shown.lower().split() if word == query
+        ]
+    assert replace(source, is_for_news=True).snippet().text == "- Draws maps"
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("# Ada\n\nAda rows.\n\n## Open items\n- [ ] swim\n", "Ada rows."),
+        ("# Ada\n\n## Facts\n- Ada rows\n\n## Open items\n- [x] sail\n- [ ] swim\n", "- [ ] swim"),
+        ("# Ada\n\n## Facts\n- Rows\n- Ada swims\n", "- Rows - Ada swims"),
+    ],
+)
+def test_a_page_that_is_named_says_what_it_is_about_or_what_is_open(body: str, shown: str) -> None:
+    assert PassageSource(body, 1, "Ada", is_named=True).snippet().text == shown
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_no_number_on_screen_is_off_by_a_whole_last_digit(
 def test_an_exact_title_is_said_to_be_shown_first() -> None:
     retrieved = evidence(components([3.0, 1.0], [0.5, 0.4]), known_items={1: "title"})
     first = explanations(retrieved, Tuning())[0]
-    assert "1.00 exact title: shown first" in text_of(why_lines(first, None, 36))
+    assert "1.00 title asked for: shown first" in text_of(why_lines(first, None, 36))
 
 
 def test_a_query_of_filters_says_what_matches_and_nothing_of_a_score() -> None:
@@ -124,8 +124,32 @@ def test_a_document_of_the_time_asked_for_says_its_date_and_not_that_it_was_give
     ((why,), (exact,)) = (explanations(each, Tuning()) for each in (asked, retrieved))
     assert why_sentence(why, None) == "dated March 2026"
     shown = " ".join(text_of(why_lines(why, None, 60)).split())
-    assert shown == f"dated March 2026 1.00 date: shown first {why.path}"
+    assert shown == f"dated March 2026 1.00 date asked for: shown first {why.path}"
     assert why_sentence(exact, None) == "you gave its date in full"
+
+
+@pytest.mark.parametrize(
+    ("known_item", "first", "sentence"),
+    [
+        ("own page", "its own page", "the page you asked about"),
+        ("title", "title asked for", "you gave its title in full"),
+        ("their role", "their role", "you asked for their role"),
+    ],
+)
+def test_a_page_asked_for_says_so_and_nothing_else_of_itself(
+    known_item: str, first: str, sentence: str
+) -> None:
+    alice = entity(1, 1.0, named=True)
+    retrieved = evidence(
+        components([3.0, 1.0], [0.5, 0.4]),
+        entities=[(alice, {0: 1.0})],
+        known_items={0: known_item},
+    )
+    links = tuple(replace(each, reasons=("own page",)) for each in retrieved.links)
+    (why, _) = explanations(replace(retrieved, links=links), Tuning())
+    snippet = Snippet("", (), "", 1, 1, (("alice", 2),))
+    assert why_sentence(why, snippet) == sentence
+    assert f"1.00 {first}: shown first" in text_of(why_lines(why, snippet, 60))
 
 
 def test_an_unlinked_document_is_said_to_be_not_linked() -> None:
@@ -262,15 +286,15 @@ def test_exact_values_are_kept_when_the_formula_holds() -> None:
             "says “decide” and “migration”; Platform attended; Migration in the title",
         ),
         ((("decide", 1),), (), 0.4, "says “decide”"),
-        ((("say", 2),), (), 0.4, "is about something related"),
-        ((), ("mentions Alice",), 0.4, "is about something related; mentions Alice"),
+        ((("say", 2),), (), 0.4, "related to what you ask"),
+        ((), ("mentions Alice",), 0.4, "related to what you ask; mentions Alice"),
         ((("decide", 1),), (), 0.002, "hardly related: says “decide”"),
     ],
 )
 def test_why_begins_with_one_plain_sentence(
     terms: tuple[tuple[str, int], ...], links: tuple[str, ...], score: float, sentence: str
 ) -> None:
-    likeness = "is about something related"
+    likeness = "related to what you ask"
     why = Why(0, "", "", "", "", score, (), None, "", (), likeness=likeness, links=links)
     snippet = Snippet("", (), "", 1, 1, terms)
     assert why_sentence(why, snippet) == sentence

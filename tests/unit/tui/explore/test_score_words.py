@@ -85,7 +85,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
     why = Why(0, "Plan", "plan.md", "note", "", 0.6, terms, None, "title", (document, entity))
     words = dict(why_words(why, 0.5))
     assert list(words) == [
-        "exact title", "score .60", "alpha .50", "document .30", "words .10", "date .20",
+        "title asked for", "score .60", "alpha .50", "document .30", "words .10", "date .20",
         "98 % of a full answer (relevance .34)", "compared with a page too", "entity .90",
         "Alice .90",
     ]  # fmt: skip

@@ -275,6 +275,9 @@ OFTEN, SOME = 0.5, 0.25
 NEAR, RELATED = 0.5, 0.3
 """Cosines from which a passage says nearly what was asked, and something related."""
 
+_LISTED = ("filter", "date", "newest")
+"""What a query may ask for that lists documents without a search."""
+
 
 def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
     ranked, evidence = explanation.ranked, ranking.evidence
@@ -299,6 +302,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
     if explanation.two_pass:
         sections.append(_entity_section(explanation, rounded[1], ranking))
     reranking = _reranking(ranked, blended)
+    is_listed = ranked.known_item in _LISTED  # for what it is: its score says nothing
     return view.Why(
         row=row,
         title=safe_line(evidence.titles[row]),
@@ -311,7 +315,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
         known_item=safe_line(ranked.known_item),
         known_as=_known_as(ranked.known_item, evidence),
         is_weak=not ranked.known_item and blended < view.WEAK * float(ranking.final.max()),
-        sections=() if ranked.known_item and not _shown(blended) else tuple(sections),
+        sections=() if is_listed and not _shown(blended) else tuple(sections),
         reranking=reranking,
         likeness=_likeness(explanation.cosine),
         links=tuple(

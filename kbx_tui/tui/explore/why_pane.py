@@ -121,8 +121,8 @@ class WhyLine(LineWidget):
 def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> str:
     """Return why a result is among them: `says “decide” and “migration”; Alice attended`.
 
-    Of the words that it says, it names the `most` frequent ones, as the document writes them; what
-    a page says is no reason where the query asks for that page.
+    Of the words that it says, it names the `most` frequent ones, as the document writes them, and
+    none of a page that the query asks for.
     """
     words = words_said(snippet)[:most] if snippet is not None else []
     speaks, elsewhere = "", list[str]()

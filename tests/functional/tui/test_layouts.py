@@ -501,10 +501,11 @@ async def test_narrow_terminal_says_why_in_a_line_that_opens(demo: Path) -> None
         assert driver.results.region.height == 17
         for opens in (partial(driver.press, "x"), partial(driver.pilot.click, WhyLine)):
             await opens()
-            await driver.until_shown(WhyPane, "document .80", ".52 Platform", ".46 Migration")
-            await driver.until_shown(WhyPane, ".66 answered", "title", "bm25")
-            pane = driver.explore.query_one(WhyPane)
-            assert pane.virtual_size.height == pane.visible_height
+            await driver.until_shown(
+                WhyPane, "document .80", ".52 of .54 Platform", ".46 of .46 Migration"
+            )
+            await driver.until_shown(WhyPane, "86 % of a full answer", "mention, 5 members")
+            await driver.until(lambda: driver.explore.query_one(WhyPane).max_scroll_y == 0)
             await driver.until_shown(WhyLine, "x less")
             assert driver.has_focus(ResultList)
             await driver.press("down", "x")

@@ -300,7 +300,7 @@ class PassageSource:
             start = _start_in_turn(text, turn, matches, wanted)
         start, stop = _below_heading(text, headings, start)
         text = text[:stop]  # a passage ends before the next heading
-        shown, spans, line_breaks, (begin, end) = _cut(text, start, _visible(text, matches))
+        shown, spans, line_breaks, (begin, end) = _cut(text, start, self._visible(text, matches))
         line = self.body_line + text.count("\n", 0, begin)
         at = bisect_left(matches, (begin,))
         matches = [*matches[at:], *matches[:at]]
@@ -336,6 +336,12 @@ class PassageSource:
     def _text(self, stop: int) -> str:
         return (self.as_said or self.body)[:stop]
 
+    def _visible(self, text: str, matches: list[Match]) -> list[Match]:
+        """Return the matches that `text` shows, where spaces may replace a part of the body."""
+        if not self.as_said:
+            return matches
+        return [match for match in matches if not text[match[0] : match[0] + 1].isspace()]
+
     def _wanted(self, stems: Mapping[str, str]) -> WantedWords:
         return self.wanted or WantedWords(dict.fromkeys(stems, 1.0))
 
@@ -352,7 +358,7 @@ class PassageSource:
         chunks = ChunkCosines(text, self.cosines, self.body_line)
         matches = sorted(words.find(stems.keys() | wanted.words.keys()))
         names = words.find(wanted.names, [heading[:2] for heading in headings])
-        all_matches = _visible(text, sorted(matches + names) if names else matches)
+        all_matches = self._visible(text, sorted(matches + names) if names else matches)
         start = _newest_item(self.body, text) if self.is_for_news else None
         start = _first_text(text) if self.is_named else start
         lists = self.is_named and _ITEM.match(text, start or 0)
@@ -370,11 +376,6 @@ class PassageSource:
             if other is not None or kind == "tags" or not all_matches:
                 start = text_near(text, start if other is None else other)
         return start, matches
-
-
-def _visible(text: str, matches: list[Match]) -> list[Match]:
-    """Return the matches that `text` shows, where spaces may replace a part of the body."""
-    return [match for match in matches if not text[match[0] : match[0] + 1].isspace()]
 
 
 def _below_heading(text: str, headings: Sequence[Heading], start: int) -> tuple[int, int]:

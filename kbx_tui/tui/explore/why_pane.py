@@ -72,8 +72,7 @@ class WhyPane(TextPane):
         if self.screen.has_class("-small"):  # the result is not beside it
             pair = [*_wrapped(self.why.title, width, "strong"), *pair]
         if self.visible_height < FEW_LINES and width >= TWO_COLUMNS:
-            snippet = self.snippet if self.has_focus else None
-            return [*pair, *why_side_by_side(self.why, snippet, width)]
+            return [*pair, *why_side_by_side(self.why, self.snippet, width)]
         above = [*pair, *([BLANK] if pair else [])]
         if self.screen.has_class("-narrow"):  # the line above it has the sentence
             after = len(_wrapped(why_sentence(self.why, self.snippet), width)) + 1

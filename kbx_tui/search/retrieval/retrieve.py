@@ -183,8 +183,7 @@ class Retriever:
                 offsets_of = offsets_in_body(known, body, read_at_most=READ_AT_MOST)
             spoken = turns.best(row, body, offsets_of) if turns is not None else None
             properties = snapshot.properties[row] if what and row >= 0 else ()
-            is_own = row >= 0 and row in snapshot.entity_pages
-            is_answer = is_own and bool(what)
+            is_answer = bool(what) and row >= 0 and row in snapshot.entity_pages
             is_for_work = is_answer and is_for_news and snapshot.kinds[row] == "person"
             is_named = is_answer and not is_for_news and _is_named(evidence.query, row, snapshot)
             if is_named:
@@ -193,7 +192,7 @@ class Retriever:
                 body=body,
                 body_line=line,
                 query=query,
-                as_said=facts_as_said(body) if is_own else "",
+                as_said=facts_as_said(body) if is_answer else "",
                 wanted=wanted(language),
                 cosines=cosines,
                 language=language,

@@ -169,7 +169,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("screen", "compare", "d", "compare", "compare",
             "show the results under the settings A beside the current ones", palette=True),
     Command("screen", "undo", "z", "undo", "undo",
-            "undo the last change of sliders, path, dates, mode or entities, or the last grade",
+            "undo the last change of sliders, path, dates, order, mode or entities, or a grade",
             palette=True),
     Command("screen", "preview.toggle", "p", "toggle_preview", "preview",
             "preview the document under the cursor as you move", palette=True),

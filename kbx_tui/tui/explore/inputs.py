@@ -472,7 +472,7 @@ class DateChip(ChipLine):
             words = (Span(" only " if is_filter else " prefers "), Span(dates.words, "strong"))
             menu = f"{keymap.key_of('view.menu')} "  # said once where both keys are in it
             other = off.removeprefix(menu) if only.startswith(menu) else off
-            keys = _key(f"{only}/{other}", f"{'prefer' if is_filter else 'only'}/remove")
+            keys = (*_key(only, "prefer" if is_filter else "only"), *_key(other, "remove"))
         self.show_chips((*words, *keys), words, keymap)
 
 

@@ -69,10 +69,10 @@ class Panes(Horizontal):
     def show_pane(self, name: Pane) -> None:
         """Make this the pane shown in a small terminal; a wide one shows all panes, except that
         the entities give way to a document."""
-        shows_all = self.screen.has_class("-wide") and not self.has_class("-reading")
-        if not (shows_all or self.has_class(f"-pane-{name}")):
+        if not self.has_class(f"-pane-{name}"):
+            shows_all = self.screen.has_class("-wide") and not self.has_class("-reading")
             self.remove_class(*(f"-pane-{other}" for other in PANES), update=False)
-            self.add_class(f"-pane-{name}")
+            self.add_class(f"-pane-{name}", update=not shows_all)
 
     def show_reader(self, read: Read | None, *, alone: bool = False) -> None:
         """Show a document or card, or neither; `alone` hides results that did not lead to it."""

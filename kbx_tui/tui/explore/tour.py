@@ -34,7 +34,7 @@ STEPS: tuple[tuple[str, str], ...] = (
     (
         "app.help",
         "Press {key} for the keys of a pane, and what its numbers mean. That was the"
-        " tour, which is among all commands, too.",
+        " tour; to take it again, look for it in ctrl+p.",
     ),
 )
 """The command that each step is about, and what to do; `{key}` stands for its key."""

@@ -337,7 +337,7 @@ async def test_snippets_of_redacted_lines_and_pages_are_greyed(base: Path) -> No
         line = passage_under_cursor(results)
         assert looks_of(line) == {"dim", "strong", "rule"}
         greyed = " ".join(span.text for span in line if span.look == "rule")
-        told = "· The key lies behind Ada's clock below coal #redacted"
+        told = "· [2026-01-02] The key lies behind Ada's clock below coal #redacted"
         assert " ".join(greyed.split()) == told
         await driver.ask("vera sand")
         await driver.until_shown(ResultList, "role: Keeper of the harbour tower")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.common import copy_of, median
 from kbx_tui import KnowledgeBase
-from kbx_tui.experts.expert_ranking import WEIGHTS
+from kbx_tui.experts.expert_engine import WEIGHTS
 
 EVERYBODY = 100_000
 TODAY = date(2026, 1, 1)

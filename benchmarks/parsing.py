@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from kbx_tui.knowledge.chunker import split_documents
-from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.entities import read_facts
 from kbx_tui.knowledge.reading import parse_document
 
 Content = Callable[[int], str]

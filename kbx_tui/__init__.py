@@ -30,7 +30,7 @@ _NAMES = {
         "RecordDamaged RerankerError StoreFault UnknownEntity WriteFault"
     ),
     "kbx_tui.evaluation.judgments": "JudgedQuery Judgment UndoneJudgment",
-    "kbx_tui.experts.expert_ranking": "Expert ExpertRanking",
+    "kbx_tui.experts.expert_engine": "Expert ExpertRanking",
     "kbx_tui.index.build.progress": "IndexReport Progress",
     "kbx_tui.index.index_status": "Status",
     "kbx_tui.search.browse": "EntityCard EntityName",

@@ -3,8 +3,7 @@
 import numpy as np
 
 from kbx_tui.index.arrays import Matrix, Rows, Starts, Vector
-from kbx_tui.index.vectors.int8_codes import QuantizedVectors, quantize
-from kbx_tui.index.vectors.stored_vectors import StoredVectors
+from kbx_tui.index.vectors.stored_vectors import QuantizedVectors, StoredVectors, quantize
 from kbx_tui.index.vectors.vector_matrix import ProfileVectors
 
 NO_PROFILES = ProfileVectors.of(np.empty((0, 1), np.float32), QuantizedVectors.empty(0, 1))

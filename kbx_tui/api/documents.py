@@ -23,9 +23,9 @@ from kbx_tui.index.tables import document_version
 from kbx_tui.index.vectors.vector_matrix import LineRange
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import CORE_ENTITY_TYPES, DOCUMENT_KINDS
-from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Entity
+from kbx_tui.knowledge.redaction import PublicPage
 from kbx_tui.knowledge.vault import locate, read_page
 from kbx_tui.safe_text import replace_surrogates, safe_line
 from kbx_tui.search.browse import BaseContents, contents_of

@@ -37,7 +37,7 @@ from kbx_tui.editing.journal import read_file
 from kbx_tui.editing.state_files import edit_lock
 from kbx_tui.errors import NotFound, WriteFault
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.fact_sections import ID_LIMIT
+from kbx_tui.knowledge.facts import ID_LIMIT
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search.browse import facts_by_id

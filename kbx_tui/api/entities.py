@@ -12,12 +12,20 @@ from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.search import browse
-from kbx_tui.search.browse import EntityCard, EntityName, StaleEntity, name_of
+from kbx_tui.search.browse import (
+    TIMELINE_LIMIT,
+    EntityCard,
+    EntityName,
+    StaleEntity,
+    Timeline,
+    card_as_of,
+    name_of,
+    timeline,
+)
 from kbx_tui.search.name_lookup import EntityFinder
 from kbx_tui.search.query.typed_filters import DATE
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.search.results.answer import cut_query_notes
-from kbx_tui.search.timeline import TIMELINE_LIMIT, Timeline, card_as_of, timeline
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Written

@@ -29,7 +29,7 @@ from kbx_tui.errors import (
     WriteFault,
 )
 from kbx_tui.knowledge.decoding import content_hash
-from kbx_tui.knowledge.fact_sections import first_new_fact, read_facts
+from kbx_tui.knowledge.entities import first_new_fact, read_facts
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.redaction import is_same_public_text
 from kbx_tui.knowledge.vault import CONFIG_NAME

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from kbx_tui.bulk.ray_workers import RayEngine
     from kbx_tui.drafting.drafts import Written
     from kbx_tui.editing.journal import JournalEntry
-    from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.experts.expert_engine import ExpertRanking
     from kbx_tui.index.check_index import CheckReport
     from kbx_tui.index.index_status import IndexOverview, IndexQuestion
     from kbx_tui.knowledge.records import FactKind

@@ -35,7 +35,7 @@ from kbx_tui.editing.page_merge import merge_pages
 from kbx_tui.errors import ConfigError, FileChanged, NotFound, UnknownEntity, WriteFault
 from kbx_tui.formatting import format_count, format_score
 from kbx_tui.knowledge.decoding import decode
-from kbx_tui.knowledge.fact_sections import ID_LIMIT
+from kbx_tui.knowledge.facts import ID_LIMIT
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.knowledge.vault import walked_folder

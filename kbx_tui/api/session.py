@@ -172,7 +172,7 @@ class Session:
         """Return the content of a page; for agents, its public part, None if there is none."""
         if data is None or not self.is_public:
             return data
-        from kbx_tui.knowledge.public_page import public_data  # parses markdown: not for a search
+        from kbx_tui.knowledge.redaction import public_data  # parses markdown: not for a search
 
         return public_data(path, data, entity_types(self.settings), self.conventions())
 

@@ -17,7 +17,7 @@ from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.embedding.embedder import Vectors
 from kbx_tui.errors import NotFound, WriteFault
 from kbx_tui.knowledge.entity_names import strip_subject
-from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.facts import read_fact_line
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.evidence.evidence import EntityCandidate
 from kbx_tui.search.name_lookup import SubjectIndex

@@ -31,8 +31,7 @@ from itertools import dropwhile
 
 from kbx_tui.drafting.drafts import BatchMatch, Choice, DraftCheck, DraftMatch, State, Verdict
 from kbx_tui.drafting.texts import merged_text, one_sentence, transfer_markup
-from kbx_tui.knowledge.folding import tokens
-from kbx_tui.knowledge.languages import stem
+from kbx_tui.knowledge.folding import stem, tokens
 from kbx_tui.similarity.compared_words import analyse_words, word_set
 from kbx_tui.similarity.conflict_guard import NEGATION, adds_values, covers_more
 from kbx_tui.similarity.judging import ADDS, CERTAIN, CHANGE, LIMITED, is_more_exact

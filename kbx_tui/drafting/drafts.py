@@ -21,7 +21,7 @@ from kbx_tui.editing.page_edits import PageEdit
 from kbx_tui.editing.state_files import Log
 from kbx_tui.errors import ConfigError
 from kbx_tui.formatting import format_age
-from kbx_tui.knowledge.fact_line import read_fact_line, split_head
+from kbx_tui.knowledge.facts import read_fact_line, split_head
 from kbx_tui.knowledge.records import FactKind
 from kbx_tui.similarity.pair_score import PairSimilarity, SimilarityMatch
 from kbx_tui.state_file import Notice, ignore

@@ -30,7 +30,7 @@ from kbx_tui.errors import WriteFault
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.entity_names import strip_subject
-from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.facts import read_fact_line
 from kbx_tui.knowledge.records import Entity, Fact, FactKind
 from kbx_tui.similarity.compared_words import normal_form
 from kbx_tui.similarity.pair_score import MAX_TEXT, too_long_for_a_fact

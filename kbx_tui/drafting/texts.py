@@ -11,7 +11,7 @@ from typing import Literal
 
 from rapidfuzz.distance import LCSseq
 
-from kbx_tui.knowledge.fact_line import notes_in, read_fact_line
+from kbx_tui.knowledge.facts import notes_in, read_fact_line
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.markdown import EMPHASIS, strip_markup
 from kbx_tui.knowledge.written_links import LINK

@@ -15,8 +15,15 @@ from typing import NamedTuple
 from kbx_tui.editing.lossless_text import LosslessText, Splice, decode_lossless, one_line
 from kbx_tui.errors import WriteFault
 from kbx_tui.knowledge.dates import iso_date
-from kbx_tui.knowledge.fact_line import MARKERS, notes_in, read_fact_line, split_head
-from kbx_tui.knowledge.fact_sections import FactSection, fact_sections, facts_with_items
+from kbx_tui.knowledge.entities import facts_with_items
+from kbx_tui.knowledge.facts import (
+    MARKERS,
+    FactSection,
+    fact_sections,
+    notes_in,
+    read_fact_line,
+    split_head,
+)
 from kbx_tui.knowledge.markdown import ListItem, outline
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Document, Fact, FactKind, FactStatus

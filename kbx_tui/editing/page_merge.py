@@ -28,8 +28,7 @@ from kbx_tui.editing.page_edits import (
     written_fields,
 )
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.entities import ROLE_KEYS, legacy_fields, page_entity
-from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.entities import ROLE_KEYS, legacy_fields, page_entity, read_facts
 from kbx_tui.knowledge.fields import ALIAS_KEYS, texts_of
 from kbx_tui.knowledge.folding import fold, name_key
 from kbx_tui.knowledge.markdown import blank_code, blank_unread, headings, inline_fields, outline

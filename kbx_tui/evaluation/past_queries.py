@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from kbx_tui.index.lexical.terms import terms_in
+from kbx_tui.index.lexical.postings import terms_in
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.search.request import Tuning

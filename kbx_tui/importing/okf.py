@@ -24,9 +24,9 @@ from kbx_tui.importing.imported_document import (
 )
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import text_of
-from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, parse_document, read_frontmatter
 from kbx_tui.knowledge.records import Document
+from kbx_tui.knowledge.redaction import public_data
 
 _MARKUP = re.compile(r"[\[\]()]")
 _IN_ADDRESS = re.compile(r"[\s()<>#%?\\]")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
@@ -23,15 +23,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.index.array_file import (
-    Arrays,
-    ArrayWriter,
-    Damaged,
-    FileState,
-    map_arrays,
-    map_unverified,
-    state_of,
-)
+from kbx_tui.index.array_file import Arrays, ArrayWriter, Damaged, map_arrays, map_unverified
 from kbx_tui.index.arrays import Rows, Versions
 from kbx_tui.index.ownership import digest_seed
 from kbx_tui.index.store import Store, translate_errors
@@ -253,24 +245,6 @@ def delete_derived_files(store: Store) -> None:
     for name in DERIVED_FILES:
         with translate_errors(f"delete {name}", store.uri):
             remove_index_file(Path(store.uri), name)
-
-
-def file_states(store: Store) -> dict[str, FileState]:
-    states: dict[str, FileState] = {}
-    for name in DERIVED_FILES:
-        with suppress(OSError):
-            states[name] = state_of(f"{store.uri}/{name}")
-    return states
-
-
-def changed_in_place(store: Store, before: Mapping[str, FileState]) -> bool:
-    """Return whether a mapped file was changed in place, which no index run does."""
-    for name, then in before.items():
-        with suppress(OSError):  # replaced by another one, or removed
-            now = state_of(f"{store.uri}/{name}")
-            if now[0] == then[0] and now[1:3] != then[1:3]:
-                return True
-    return False
 
 
 def is_few(count: int, documents: int) -> bool:

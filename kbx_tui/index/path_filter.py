@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from kbx_tui.errors import ConfigError
 from kbx_tui.knowledge.folding import normalized
-from kbx_tui.knowledge.wildcards import Token, character_class, expression
+from kbx_tui.knowledge.path_patterns import Token, character_class, expression
 
 MAX_PATH = 4096
 """Maximum length of a path or glob as typed: that of a path on Linux."""

@@ -29,8 +29,7 @@ from kbx_tui.knowledge.entity_names import (
     keys_of,
     other_spellings,
 )
-from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.knowledge.languages import singular, stem
+from kbx_tui.knowledge.folding import fold, folded_words, singular, stem
 from kbx_tui.knowledge.records import Entity
 
 SHORTEST_TO_COMPARE = 6

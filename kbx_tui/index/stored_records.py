@@ -41,8 +41,7 @@ from kbx_tui.index.text_columns import (
 )
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.fields import folder_name, page_name, properties_of
-from kbx_tui.knowledge.folding import fold, name_key
-from kbx_tui.knowledge.languages import LANGUAGES
+from kbx_tui.knowledge.folding import LANGUAGES, fold, name_key
 from kbx_tui.knowledge.records import Entity
 
 COLUMNS = [

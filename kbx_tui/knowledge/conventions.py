@@ -13,8 +13,8 @@ from kbx_tui.knowledge.dates import folder_of_version
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import value_of
 from kbx_tui.knowledge.obsidian_vault import read_vault_settings
-from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, read_frontmatter
+from kbx_tui.knowledge.redaction import public_data
 from kbx_tui.knowledge.titles import Titles, heading_of
 from kbx_tui.knowledge.vault import MEMORY, read_page
 

@@ -1,12 +1,23 @@
-"""Entities of a base: those with pages, and teams named in pages and company.md."""
+"""Entities of a base: those with pages, teams named in pages and company.md, and their facts."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kbx_tui.knowledge.facts import (
+    DEFAULT_CONFIDENCE,
+    Entry,
+    FactLine,
+    entries_in,
+    fact_id,
+    folded_fact,
+    read_confidence,
+    read_status,
+)
 from kbx_tui.knowledge.fields import (
     ALIAS_KEYS,
     EMAIL,
@@ -21,8 +32,9 @@ from kbx_tui.knowledge.fields import (
     unique_ids,
 )
 from kbx_tui.knowledge.folding import name_key, slug
-from kbx_tui.knowledge.markdown import inline_fields, outline, strip_markup
-from kbx_tui.knowledge.records import Document, Entity
+from kbx_tui.knowledge.markdown import ListItem, inline_fields, outline, strip_markup
+from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.knowledge.redaction import is_page_redacted, redacted_lines
 
 ROLE_KEYS = ("role", "job_title", "position")
 _PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*")
@@ -191,3 +203,88 @@ def listed_teams(document: Document) -> Iterator[tuple[str, str]]:
                 break
             if match := _TEAM_LINE.match(lines[item.line].strip()):
                 yield strip_markup(match[1]).strip(), (match[2] or "").strip()
+
+
+def read_facts(document: Document, entity_id: str) -> tuple[Fact, ...]:
+    """Return the facts and open items on the page of an entity, in file order.
+
+    These are the list items in sections named Recent Facts, Facts or Open Items, and those at the
+    top of the page, before its first section: there a task is an open item, and an item that is
+    only a link leads elsewhere. A nested item that only gives sources, status or confidence belongs
+    to its parent; any other is a fact of its own.
+    """
+    return tuple(fact for fact, _ in facts_with_items(document, entity_id))
+
+
+def facts_with_items(document: Document, entity_id: str) -> tuple[tuple[Fact, ListItem], ...]:
+    entries = _entries_of_page(document)
+    facts = []
+    for entry, discriminators in zip(entries, _discriminators(entries), strict=True):
+        line = entry.line
+        fact = Fact(
+            fact_id=fact_id(entity_id, line.text, *discriminators),
+            entity_id=entity_id,
+            kind=entry.kind,
+            text=line.text,
+            date=line.date,
+            path=document.path,
+            line=document.body_line + entry.item.line,
+            status=line.status or "active",
+            done=line.done and entry.kind == "open_item",
+            sources=line.sources or (document.path,),
+            confidence=DEFAULT_CONFIDENCE if line.confidence is None else line.confidence,
+        )
+        facts.append((fact, entry.item))
+    return tuple(facts)
+
+
+def first_new_fact(before: Sequence[Fact], after: Sequence[Fact]) -> Fact | None:
+    """Return the first fact in ``after`` that is not in ``before``, None if there is none.
+
+    Both are in file order. Status, checkbox and confidence are not compared.
+    """
+    contents = [_content(fact) for fact in before]
+    for index, fact in enumerate(after):
+        if index >= len(contents) or _content(fact) != contents[index]:
+            return fact
+    return None
+
+
+def _content(fact: Fact) -> tuple[object, ...]:
+    return fact.kind, fact.text, fact.date, fact.sources
+
+
+def _discriminators(entries: Sequence[Entry]) -> Iterator[tuple[str, ...]]:
+    """Yield the discriminators for the id of each fact: none if its text is unique on the page.
+
+    Otherwise they are its kind, date and sources, and its number and the count of facts that share
+    text and all of these. So an id never passes to another line: if one of two facts with the same
+    text is deleted, the text of the other becomes unique; if one of three that differ in date or
+    source is deleted, the others keep their ids.
+    """
+    keys = [
+        (folded_fact(entry.line.text), entry.kind, entry.line.date, *entry.line.sources)
+        for entry in entries
+    ]
+    texts = Counter(text for text, *_ in keys)
+    totals, seen = Counter(keys), Counter[tuple[str, ...]]()
+    for key in keys:
+        text, *rest = key
+        if texts[text] == 1:
+            yield ()
+        else:
+            yield (*rest, f"{seen[key]} of {totals[key]}")
+            seen[key] += 1
+
+
+def _entries_of_page(document: Document) -> list[Entry]:
+    page_status = read_status(text_of(document.frontmatter.get("status")))
+    page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
+    page_redacted = is_page_redacted(document.title, document.frontmatter)
+    redacted = None if page_redacted else redacted_lines(document.body)
+    entries = entries_in(document.body, redacted)
+    of_page = FactLine("", status=page_status, confidence=page_confidence)
+    for entry in entries:
+        if entry.notes or page_status or page_confidence is not None:
+            entry.line = entry.line.with_notes([*entry.notes, of_page])
+    return entries

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from kbx_tui.knowledge.fields import is_folder_page, page_name, short_path
-from kbx_tui.knowledge.folding import fold, name_key, strip_accents
-from kbx_tui.knowledge.languages import plural, singular
+from kbx_tui.knowledge.folding import fold, name_key, plural, singular, strip_accents
 from kbx_tui.knowledge.records import Attendee, Document, Entity, NameUse
 
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|(?<!\S)@\S+")

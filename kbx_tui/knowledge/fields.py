@@ -11,10 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from kbx_tui.knowledge.folding import WORD, fold, name_key, slug
-from kbx_tui.knowledge.markdown import blank_unread, end_of_top, strip_markup
+from kbx_tui.knowledge.markdown import blank_unread, end_of_top, strip_markup, wikilink_targets
 from kbx_tui.knowledge.records import Attendee, Document
 from kbx_tui.knowledge.turns import is_written_as_name
-from kbx_tui.knowledge.written_links import wikilink_targets
 
 ALIAS_KEYS = frozenset(
     {

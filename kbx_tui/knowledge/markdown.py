@@ -451,3 +451,16 @@ def inline_tags(body: str) -> tuple[str, ...]:
     names = (name for match in found if (name := match["tag"] or match["page"]))
     tags = (name.strip("/ ") for name in names)
     return tuple(dict.fromkeys(tag for tag in tags if tag and not _NO_WORD.fullmatch(tag)))
+
+
+_CODE_SPAN_OR_WIKILINK = re.compile(
+    CODE_SPAN + r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?"
+    r"(?:\|[^\[\]\n]{0,300})?\]\]"
+)
+
+
+def wikilink_targets(text: str) -> Iterator[str]:
+    for match in _CODE_SPAN_OR_WIKILINK.finditer(text):
+        target = (match["target"] or "").strip().rstrip("\\").strip()
+        if target:
+            yield target

@@ -1,7 +1,8 @@
-"""Marks for text that must not be passed on, and the parts of a page that they hide. Pure.
+"""Marks for text that must not be passed on, what they hide of a page, and the rest: public pages.
 
 Marks are `#redacted`, `(redacted)`, `(status: redacted)`, also in code, a comment or a highlight,
-in full-width letters, and with characters that nobody sees. Lines keep their numbers.
+in full-width letters, and with characters that nobody sees. Lines keep their numbers. A public page
+is parsed from the text of a page without the redacted parts.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from typing import Any
 
-from kbx_tui.knowledge.fact_line import MARKERS, read_fact_line
+from kbx_tui.knowledge.decoding import content_hash, decode
+from kbx_tui.knowledge.facts import MARKERS, read_fact_line
 from kbx_tui.knowledge.fields import tags_of
-from kbx_tui.knowledge.folding import normalized
+from kbx_tui.knowledge.folding import WORD, fold, normalized
 from kbx_tui.knowledge.markdown import (
     MAX_LINES,
     Outline,
@@ -24,18 +26,24 @@ from kbx_tui.knowledge.markdown import (
     read_as_markdown,
     without_entities,
 )
-from kbx_tui.knowledge.reading import entry_starts, read_frontmatter
-from kbx_tui.knowledge.records import REDACTED
+from kbx_tui.knowledge.reading import (
+    USUAL,
+    Conventions,
+    entry_starts,
+    parse_document,
+    read_frontmatter,
+)
+from kbx_tui.knowledge.records import REDACTED, Document
 
 _TAG = r"(?<![^\W_])(?<![/\\#&?])#redacted(?![^\W_])"
 """Not in a longer word, an escape or the address of a part: `notes.md/#redacted`."""
-_WORDS = r"\s*(?:status::?\s*)?#?redacted\s*"
-_COMMENT = rf"<!--{_WORDS}-->|%%{_WORDS}%%"
-_BRACKETS = rf"[(\[{{]{_WORDS}[)\]}}]|{_COMMENT}"
+_REDACTED_WORDS = r"\s*(?:status::?\s*)?#?redacted\s*"
+_COMMENT = rf"<!--{_REDACTED_WORDS}-->|%%{_REDACTED_WORDS}%%"
+_BRACKETS = rf"[(\[{{]{_REDACTED_WORDS}[)\]}}]|{_COMMENT}"
 _MARK = re.compile(f"{_TAG}|{_BRACKETS}", re.IGNORECASE)
 _FIELD_MARK = re.compile(rf"#[ \t]*redacted(?![^\W_])|{_BRACKETS}", re.IGNORECASE)
 _LONE_MARK = re.compile(
-    rf"[(\[{{]?{_TAG}[)\]}}]?|[({{]{_WORDS}[)}}]|\[\s*status::?\s*redacted\s*\]|{_COMMENT}"
+    rf"[(\[{{]?{_TAG}[)\]}}]?|[({{]{_REDACTED_WORDS}[)}}]|\[\s*status::?\s*redacted\s*\]|{_COMMENT}"
     r"|status::?\s*redacted\b",
     re.IGNORECASE,
 )
@@ -45,7 +53,7 @@ _UNSEEN = re.compile(
 )
 """Default_Ignorable_Code_Point of Unicode."""
 _OTHER_TAG = re.compile(r"(?:^|(?<=\s))#[^\s#]+|<(?:/?[a-z]|!--)[^<>]*>|%%[^%]*%%", re.IGNORECASE)
-_WORD = re.compile(r"(?<![^\W_])redacted(?![^\W_])", re.IGNORECASE)
+_REDACTED_WORD = re.compile(r"(?<![^\W_])redacted(?![^\W_])", re.IGNORECASE)
 _NO = frozenset({"", "false", "no", "none", "null", "0", "off", "~"})
 
 
@@ -89,7 +97,7 @@ def is_page_redacted(title: str, frontmatter: Mapping[str, Any]) -> bool:
         return True
     for key, value in frontmatter.items():
         name = plain(key).strip().casefold()
-        if name == "status" and _WORD.search(plain(str(value))):
+        if name == "status" and _REDACTED_WORD.search(plain(str(value))):
             return True
         if name == REDACTED and str(value).strip().casefold() not in _NO:
             return True
@@ -351,7 +359,7 @@ _OTHER_VALUE = re.compile(
     re.IGNORECASE,
 )
 """An attribute whose value is an address or prose."""
-_WORD_OF_TAG = re.compile(r"(?<![^\W_])[^\W_]{6,9}(?![^\W_])")
+_REDACTED_WORD_OF_TAG = re.compile(r"(?<![^\W_])[^\W_]{6,9}(?![^\W_])")
 _NO_MISTAKES = frozenset({"reacted", "redactor"})
 
 
@@ -382,7 +390,7 @@ def _adorned_words(line: str) -> Iterator[str]:
     for found in _NEAR_MARK.finditer(line):
         yield found["adorned"] or found["lone"]
     for tag in _HTML_TAG.findall(line):
-        yield from _WORD_OF_TAG.findall(_OTHER_VALUE.sub(r"\1", tag))
+        yield from _REDACTED_WORD_OF_TAG.findall(_OTHER_VALUE.sub(r"\1", tag))
 
 
 def _is_near_mark(word: str) -> bool:
@@ -423,3 +431,120 @@ def _marked_fields(head: Sequence[str]) -> Iterator[Span]:
             yield number, end
         else:
             yield entry(number)
+
+
+def public_data(
+    path: str, data: bytes, entity_types: frozenset[str], conventions: Conventions = USUAL
+) -> bytes | None:
+    """Return the content of a file as agents may see it; None for a page hidden from them.
+
+    It depends on nothing that is redacted: not on its words, nor on how long they are.
+    """
+    page = PublicPage(path, data, entity_types, conventions=conventions)
+    if not page.is_marked:
+        return data
+    return None if page.is_hidden else page.texts[1].encode()
+
+
+class PublicPage:
+    """One version of a file and its unredacted parts, parsed lazily."""
+
+    def __init__(
+        self,
+        path: str,
+        data: bytes,
+        entity_types: frozenset[str],
+        file_hash: str = "",
+        conventions: Conventions = USUAL,
+    ) -> None:
+        self.path = path
+        self._parse = partial(
+            parse_document, path, entity_types=entity_types, conventions=conventions
+        )
+        self.content_hash = file_hash or content_hash(data)
+        self._text = decode(data)[0]
+        self._data = data if may_hold_mark(self._text) else b""
+        self._public = public_text(self._text)
+
+    @cached_property
+    def public_hash(self) -> str:
+        """The content hash of the public text; empty for a hidden page."""
+        if self.is_hidden:
+            return ""
+        return content_hash(self._public.encode()) if self.is_marked else self.content_hash
+
+    @property
+    def is_marked(self) -> bool:
+        return self.is_hidden or self._public != self._text
+
+    @cached_property
+    def is_hidden(self) -> bool:
+        if not self._data:
+            return False
+        page = self._parse(self._data)
+        return (
+            is_page_redacted(page.title, page.frontmatter)
+            or says_redacted_at_top(self._text)
+            or (page.title, page.id) != (self.document.title, self.document.id)
+        )
+
+    @cached_property
+    def redacted_lines(self) -> frozenset[int]:
+        if not self.is_marked:
+            return frozenset()
+        if self.is_hidden:
+            return frozenset(range(1, self._text.count("\n") + 2))
+        return frozenset(line + 1 for line in marked_lines(self._text))
+
+    @cached_property
+    def document(self) -> Document:
+        return self._parse(self._public.encode())
+
+    @property
+    def body(self) -> str:
+        return "" if self.is_hidden else self.document.body
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        return self._text, "" if self.is_hidden else self._public
+
+    def says(self, text: str) -> bool:
+        """Return whether the public text holds these words in this order.
+
+        They may be contiguous, or have gaps within a line or paragraph, as in a fact without its
+        date and sources. Letter case and accents are ignored.
+        """
+        if self.is_hidden:
+            return False
+        wanted = _words(text)
+        if not wanted:
+            return True
+        return " ".join(wanted) in self._run or any(
+            _is_subsequence(wanted, unit) for unit in self._units if wanted[0] in unit
+        )
+
+    def redacts(self, text: str) -> bool:
+        return self.is_marked and not self.says(text)
+
+    @cached_property
+    def _run(self) -> str:
+        return " ".join(_words(self._public))
+
+    @cached_property
+    def _units(self) -> tuple[tuple[str, ...], ...]:
+        lines, body = self._public.split("\n"), self.document.body
+        first = self.document.body_line - 1
+        spans = [(first + start, first + end) for start, end in paragraphs(body)]
+        return (
+            *(tuple(_words(line)) for line in lines),
+            *(tuple(_words(" ".join(lines[start:end]))) for start, end in spans if end > start + 1),
+        )
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(fold(text))
+
+
+def _is_subsequence(wanted: list[str], words: tuple[str, ...]) -> bool:
+    rest = iter(words)
+    return all(word in rest for word in wanted)

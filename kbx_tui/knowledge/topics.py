@@ -23,8 +23,7 @@ from kbx_tui.knowledge.fields import (
     given_name_first,
     stem_of,
 )
-from kbx_tui.knowledge.folding import fold, name_key, slug
-from kbx_tui.knowledge.languages import plural, singular
+from kbx_tui.knowledge.folding import fold, name_key, plural, singular, slug
 from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import REDACTED, Attendee, Entity
 from kbx_tui.knowledge.turns import is_capitalised

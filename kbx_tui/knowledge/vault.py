@@ -16,7 +16,7 @@ from typing import Any
 from kbx_tui.errors import NotFound
 from kbx_tui.knowledge.decoding import decode
 from kbx_tui.knowledge.fields import texts_of
-from kbx_tui.knowledge.ignore_rules import GITIGNORE, MOST_RULES, IgnoreRules
+from kbx_tui.knowledge.path_patterns import GITIGNORE, MOST_RULES, IgnoreRules
 from kbx_tui.knowledge.records import Problem
 from kbx_tui.safe_text import replace_surrogates
 from kbx_tui.state_file import SIZE_LIMIT, decode_json, open_regular_file, read_at_most

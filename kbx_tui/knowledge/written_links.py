@@ -11,20 +11,7 @@ from urllib.parse import unquote
 from kbx_tui.knowledge.folding import normalized
 from kbx_tui.knowledge.markdown import CODE_SPAN, LINK_TITLE, blank_unread
 
-_CODE_SPAN_OR_WIKILINK = re.compile(
-    CODE_SPAN + r"|\[\[(?P<target>[^\[\]\n|#]{1,300})(?:#[^\[\]\n|]{0,300})?"
-    r"(?:\|[^\[\]\n]{0,300})?\]\]"
-)
-
 LINK = re.compile(r"!?\[\[[^\[\]\n]{1,500}\]\]|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,1000}\)")
-
-
-def wikilink_targets(text: str) -> Iterator[str]:
-    for match in _CODE_SPAN_OR_WIKILINK.finditer(text):
-        target = (match["target"] or "").strip().rstrip("\\").strip()
-        if target:
-            yield target
-
 
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*://|(?:mailto|tel|data|javascript|obsidian):", re.I)
 _ELSEWHERE = re.compile(

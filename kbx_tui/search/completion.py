@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbx_tui.index.lexical.bm25 import Bm25Index
-from kbx_tui.index.lexical.terms import stem_of_term, term_of
+from kbx_tui.index.lexical.postings import stem_of_term, term_of
 from kbx_tui.index.path_filter import complete, complete_inner_folder
 from kbx_tui.knowledge.folding import fold, slug
 from kbx_tui.search.open_index import IndexGeneration

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from rapidfuzz import fuzz, process
 
-from kbx_tui.index.lexical.terms import CJK_CHARACTER, term_of, words_in
+from kbx_tui.index.lexical.postings import CJK_CHARACTER, term_of, words_in
 from kbx_tui.index.store import Store
 from kbx_tui.index.stored_records import Body
 from kbx_tui.knowledge.entity_names import is_ambiguous

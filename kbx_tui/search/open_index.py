@@ -5,9 +5,11 @@ A generation is the snapshot, the vectors and everything derived from them.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.errors import NotFound
-from kbx_tui.index.derived_files import changed_in_place, file_states
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.text_files import load_bm25, load_facts
 from kbx_tui.index.noted_state import undamaged_versions
@@ -32,6 +33,7 @@ from kbx_tui.index.vectors.vector_matrix import (
 )
 from kbx_tui.knowledge.fields import page_name
 from kbx_tui.knowledge.records import Entity
+from kbx_tui.removal import DERIVED_FILES
 from kbx_tui.search.evidence.evidence import EntityCandidate, Scope, UnknownName
 from kbx_tui.search.evidence.scores import Rows, ScoredDocuments
 from kbx_tui.search.lru_cache import LruCache
@@ -121,7 +123,7 @@ class IndexGeneration:
         """Read the texts of a compatible index, whose tables have these `versions`."""
         self._store, self.versions = store, versions
         self.known_destinations = known_destinations
-        self._file_states = file_states(store)
+        self._file_states = _states_of_files(store)
         self.snapshot = read_snapshot(store, versions)
         self.entities = EntitiesById(self.snapshot.entities)
         self.entity_documents = EntityDocuments(self.snapshot)
@@ -144,7 +146,7 @@ class IndexGeneration:
         return cast(Made, self._derived[make])
 
     def was_damaged(self) -> bool:
-        return changed_in_place(self._store, self._file_states)
+        return _changed_in_place(self._store, self._file_states)
 
     def refresh_vectors(self, versions: Mapping[str, int], *, now: bool) -> bool:
         """Drop the vectors if the tables have other `versions`; return whether they were dropped.
@@ -336,3 +338,22 @@ class BodyReader:
             for found in table.to_pylist():
                 bodies[missing[found["path"]]] = found["body"], found["body_line"]
         return [bodies.get(row, MISSING) for row in rows]
+
+
+def _states_of_files(store: Store) -> dict[str, os.stat_result]:
+    states: dict[str, os.stat_result] = {}
+    for name in DERIVED_FILES:
+        with suppress(OSError):
+            states[name] = os.stat(f"{store.uri}/{name}")  # noqa: PTH116 - faster than Path
+    return states
+
+
+def _changed_in_place(store: Store, before: Mapping[str, os.stat_result]) -> bool:
+    """Return whether a mapped file was changed in place, which no index run does."""
+    now = _states_of_files(store)  # a file that is gone was replaced by another one, or removed
+    return any(
+        now[name].st_ino == then.st_ino
+        and (now[name].st_size, now[name].st_mtime_ns) != (then.st_size, then.st_mtime_ns)
+        for name, then in before.items()
+        if name in now
+    )

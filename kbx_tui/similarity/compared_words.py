@@ -16,8 +16,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein, Prefix
 
-from kbx_tui.knowledge.folding import fold, tokens
-from kbx_tui.knowledge.languages import stem
+from kbx_tui.knowledge.folding import fold, stem, tokens
 
 LONGEST_LABEL = 6
 """Most words of a label. Longer headlines and job titles are compared like sentences, by cosine.

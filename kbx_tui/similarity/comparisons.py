@@ -24,7 +24,7 @@ import numpy as np
 from kbx_tui.embedding.embedder import Embedder, Vector, Vectors
 from kbx_tui.errors import ConfigError
 from kbx_tui.index.store import is_one_of, quoted
-from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.facts import read_fact_line
 from kbx_tui.knowledge.records import Entity, FactKind
 from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.open_index import OpenIndex

@@ -19,8 +19,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.languages import stem
+from kbx_tui.knowledge.folding import fold, stem
 from kbx_tui.similarity import numbers_and_dates
 from kbx_tui.similarity.compared_words import FUNCTION_WORDS, analyse_words, exchanged_words
 from kbx_tui.similarity.numbers_and_dates import Period, Quantity, TemporalExpression

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from kbx_tui.embedding.embedder import Embedder, Vector, Vectors
 from kbx_tui.index.store import is_one_of, quoted, wrong_model_error
 from kbx_tui.index.tables import FACT_COLUMNS, fact_from_row
-from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, quantize
+from kbx_tui.index.vectors.stored_vectors import QuantizedVectors, nearest, quantize
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity, Fact
 from kbx_tui.search.evidence.scores import Flags, Rows

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.cross_encoder import LABELS, JudgedRelation
-from kbx_tui.knowledge.folding import fold, tokens
-from kbx_tui.knowledge.languages import stem
+from kbx_tui.knowledge.folding import fold, stem, tokens
 from kbx_tui.similarity.compared_words import (
     FUNCTION_WORDS,
     MUTUAL,

@@ -16,7 +16,7 @@ from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.errors import EmbeddingError, OutOfRange
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.index.vectors.int8_codes import parallel_scan
+from kbx_tui.index.vectors.stored_vectors import parallel_scan
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.scores import Flags

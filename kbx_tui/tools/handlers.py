@@ -18,8 +18,8 @@ from kbx_tui.api.documents import unknown_id
 from kbx_tui.drafting.drafts import Action, Asked, Choice, Draft, new_draft
 from kbx_tui.errors import ConfigError, EmbeddingError, IndexFault
 from kbx_tui.formatting import format_minute
-from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.records import Document, Entity, Fact
+from kbx_tui.knowledge.redaction import PublicPage
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.answer import NOT_INDEXED

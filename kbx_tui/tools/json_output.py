@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Applied, Draft, DraftCheck, Plan, Verdict, Written
     from kbx_tui.drafting.inbox import Proposal
     from kbx_tui.editing.journal import JournalEntry
-    from kbx_tui.experts.expert_ranking import ExpertRanking
+    from kbx_tui.experts.expert_engine import ExpertRanking
     from kbx_tui.importing.import_planning import ImportPlan
     from kbx_tui.importing.okf import OkfExport
     from kbx_tui.knowledge.records import Fact

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui import ConfigError, KnowledgeBase, OutOfRange
-from kbx_tui.knowledge.fact_line import FactLine, read_fact_line
+from kbx_tui.knowledge.facts import FactLine, read_fact_line
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault

@@ -23,9 +23,9 @@ from kbx_tui.errors import NotFound
 from kbx_tui.evaluation.blind_preferences import count_votes
 from kbx_tui.evaluation.judgments import JudgedQuery, TuningSnapshot
 from kbx_tui.evaluation.past_queries import ThresholdObservatory, observe_thresholds
-from kbx_tui.experts.expert_ranking import ExpertRanking
+from kbx_tui.experts.expert_engine import ExpertRanking
 from kbx_tui.index.build.progress import IndexReport
-from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.redaction import PublicPage
 from kbx_tui.search.browse import BaseContents, EntityCard
 from kbx_tui.search.evidence.evidence import Evidence
 from kbx_tui.search.name_lookup import DocumentName

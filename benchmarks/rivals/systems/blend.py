@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.rivals.systems.index_chunks import read_chunks
 from kbx_tui.embedding.local import open_embedder
-from kbx_tui.index.lexical.terms import terms_in
+from kbx_tui.index.lexical.postings import terms_in
 
 K1, B, HALF, WORDS, NEIGHBOUR = 1.2, 0.75, 5.0, 0.7, 0.5
 DEPTH = 60

@@ -22,10 +22,9 @@ from kbx_tui.tools.json_output import experts_json, field_json, picked
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
     from kbx_tui.drafting.drafts import Written
-    from kbx_tui.experts.expert_ranking import ExpertRanking, Receipt
+    from kbx_tui.experts.expert_engine import ExpertRanking, Receipt
     from kbx_tui.knowledge.records import Fact
-    from kbx_tui.search.browse import EntityCard, EntityName
-    from kbx_tui.search.timeline import Timeline, TimelineEntry
+    from kbx_tui.search.browse import EntityCard, EntityName, Timeline, TimelineEntry
 
 
 ALL_ENTITIES = 1_000_000

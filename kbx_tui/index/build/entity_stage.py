@@ -21,9 +21,8 @@ from kbx_tui.index.snapshot import stored_entities
 from kbx_tui.index.store import Store, batched_clauses, is_one_of, quoted
 from kbx_tui.index.tables import table_schema
 from kbx_tui.knowledge.conventions import read_conventions
-from kbx_tui.knowledge.entities import build_entities
+from kbx_tui.knowledge.entities import build_entities, read_facts
 from kbx_tui.knowledge.entity_names import NameUseCounter
-from kbx_tui.knowledge.fact_sections import read_facts
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.markdown import inline_fields
 from kbx_tui.knowledge.obsidian_vault import FileLookup, file_name_of

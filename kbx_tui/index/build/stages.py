@@ -40,10 +40,9 @@ from kbx_tui.knowledge.chunker import split_documents
 from kbx_tui.knowledge.decoding import content_hash, decode
 from kbx_tui.knowledge.entity_names import strip_subject
 from kbx_tui.knowledge.markdown import states_title
-from kbx_tui.knowledge.public_page import public_data
 from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Chunk, Document, Problem
-from kbx_tui.knowledge.redaction import NEAR_MARK, near_marks
+from kbx_tui.knowledge.redaction import NEAR_MARK, near_marks, public_data
 from kbx_tui.knowledge.vault import read_page
 from kbx_tui.removal import INDEX_TABLES
 

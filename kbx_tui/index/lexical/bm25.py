@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.arrays import Flags, Rows, Scores, ascending
-from kbx_tui.index.lexical.postings import UNKNOWN, Postings
-from kbx_tui.index.lexical.terms import OF, stem_of_term, term_of, words_in
-from kbx_tui.knowledge.languages import ENGLISH, LANGUAGES
+from kbx_tui.index.lexical.postings import OF, UNKNOWN, Postings, stem_of_term, term_of, words_in
+from kbx_tui.knowledge.folding import ENGLISH, LANGUAGES
 
 K1, B = 1.2, 0.75
 

@@ -39,7 +39,7 @@ from kbx_tui.index.stored_records import (
 )
 from kbx_tui.index.tables import SEARCHED_COLUMNS, searched_text
 from kbx_tui.index.versions import NO_STATE, rows_of_versions, stored_versions
-from kbx_tui.knowledge.languages import ENGLISH
+from kbx_tui.knowledge.folding import ENGLISH
 from kbx_tui.system import release_memory
 
 Text = tuple[str, str]

@@ -22,14 +22,15 @@ from kbx_tui.index.array_file import ArrayWriter
 from kbx_tui.index.arrays import Flags, Ints, Matrix, Rows, Vector
 from kbx_tui.index.derived_files import DerivedFile
 from kbx_tui.index.store import Store
-from kbx_tui.index.vectors.int8_codes import (
+from kbx_tui.index.vectors.stored_vectors import (
     BLOCK,
     QuantizedVectors,
+    StoredVectors,
     parallel_scan,
     quantize,
     scaled_dots,
+    vectors_file,
 )
-from kbx_tui.index.vectors.stored_vectors import StoredVectors, vectors_file
 
 EXACT_CHUNKS = 1_000_000
 """Number of chunks in scope up to which a search compares all of them: reading that many codes is a

@@ -1,7 +1,7 @@
 """All vectors of one generation: exact cosines under any filter, no approximate index.
 
 An approximate index loses rows under a selective path filter. Where only the best documents are
-wanted, int8 codes first narrow down which could be among them (`index/vectors/int8_codes.py`).
+wanted, int8 codes first narrow down which could be among them (`index/vectors/stored_vectors.py`).
 
 vectors.bin is memory-mapped; what it lacks is read from the tables, into a segment of its own.
 """
@@ -21,12 +21,15 @@ from kbx_tui.index.derived_files import DocumentFile
 from kbx_tui.index.snapshot import Snapshot, read_snapshot
 from kbx_tui.index.store import Store
 from kbx_tui.index.vectors import vector_lists
-from kbx_tui.index.vectors.int8_codes import QuantizedVectors, nearest, products, products_of
 from kbx_tui.index.vectors.stored_vectors import (
     Coverage,
+    QuantizedVectors,
     StoredVectors,
     TableChanged,
     find_vectors,
+    nearest,
+    products,
+    products_of,
     read_vectors,
     vectors_file,
 )

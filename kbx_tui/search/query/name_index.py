@@ -44,8 +44,16 @@ from kbx_tui.index.stored_records import (
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.folding import WORD, fold, folded_words, name_key, romanizations
-from kbx_tui.knowledge.languages import ENGLISH, language_by_script, stem
+from kbx_tui.knowledge.folding import (
+    ENGLISH,
+    WORD,
+    fold,
+    folded_words,
+    language_by_script,
+    name_key,
+    romanizations,
+    stem,
+)
 from kbx_tui.search.evidence.evidence import SignalKind
 from kbx_tui.search.query.query_words import NAMES_THAT_ARE_WORDS
 

@@ -38,8 +38,7 @@ from kbx_tui.index.stored_names import SHORTEST_TO_COMPARE, StoredNames, make_na
 from kbx_tui.index.stored_records import EntityColumn
 from kbx_tui.index.versions import NO_STATE
 from kbx_tui.knowledge.entity_names import TITLES, is_common_word
-from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.knowledge.languages import ENGLISH
+from kbx_tui.knowledge.folding import ENGLISH, fold, folded_words
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Signal, SignalKind
 from kbx_tui.search.query.name_index import (

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from typing import Self
 
 from kbx_tui.index.lexical.bm25 import AnyOf, PlainTerm, Term
-from kbx_tui.index.lexical.terms import (
+from kbx_tui.index.lexical.postings import (
     CJK_CHARACTER,
     OF,
     separate_cjk,
@@ -24,8 +24,7 @@ from kbx_tui.index.lexical.terms import (
     words_in,
     words_without_topic,
 )
-from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.knowledge.languages import ENGLISH
+from kbx_tui.knowledge.folding import ENGLISH, fold, folded_words
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence import scores as weights
 from kbx_tui.search.evidence.evidence import PEOPLE, Signal

@@ -25,10 +25,9 @@ from itertools import chain
 from math import inf
 from operator import itemgetter
 
-from kbx_tui.index.lexical.terms import CJK_CHARACTER, language_of, words_in
-from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.languages import ENGLISH, stem
-from kbx_tui.knowledge.languages import FUNCTION_WORDS as LISTED_WORDS
+from kbx_tui.index.lexical.postings import CJK_CHARACTER, language_of, words_in
+from kbx_tui.knowledge.folding import ENGLISH, fold, stem
+from kbx_tui.knowledge.folding import FUNCTION_WORDS as LISTED_WORDS
 from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.turns import Turn
 from kbx_tui.search.query.query_terms import query_terms, without_request

@@ -15,10 +15,8 @@ from string import punctuation, whitespace
 from typing import Literal, NamedTuple
 
 from kbx_tui.index.lexical.bm25 import TextOffsets
-from kbx_tui.index.lexical.postings import BEYOND
-from kbx_tui.index.lexical.terms import CJK_CHARACTER, LONGEST_WORD, STOP_WORDS
-from kbx_tui.knowledge.folding import fold
-from kbx_tui.knowledge.languages import beginning_of, stem
+from kbx_tui.index.lexical.postings import BEYOND, CJK_CHARACTER, LONGEST_WORD, STOP_WORDS
+from kbx_tui.knowledge.folding import beginning_of, fold, stem
 
 Match = tuple[int, int, str]
 OffsetsOf = Callable[[str], Sequence[int] | None]

@@ -11,7 +11,7 @@ few documents are read for it. Source: Rocchio 1971, "Relevance Feedback in Info
 for embeddings Li et al. 2021, https://arxiv.org/abs/2108.11044.
 
 Top-k retrieval, for one tuning, computes exact cosines only for documents that can enter the top k.
-Lexical scores, links and cosines with quantized vectors (`int8_codes`), which have a known maximum
+Lexical scores, links and cosines with quantized vectors (`vectors`), which have a known maximum
 error, bound the final score of every document. Documents are evaluated in batches by descending
 bound, until no remaining bound exceeds the score of the k-th best. Source: two-pass proposal,
 "Convergence"; the exact rule is the threshold algorithm of Fagin, Lotem & Naor 2003,
@@ -29,11 +29,10 @@ import numpy as np
 
 from kbx_tui.embedding.embedder import Vector
 from kbx_tui.index.lexical.bm25 import Bm25Index
-from kbx_tui.index.lexical.terms import stem_of_term, terms_in
+from kbx_tui.index.lexical.postings import stem_of_term, terms_in
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.folding import fold, folded_words
-from kbx_tui.knowledge.languages import beginning_of
+from kbx_tui.knowledge.folding import beginning_of, fold, folded_words
 from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Topic
 from kbx_tui.search.evidence.scores import (
     FEEDBACK_CANDIDATES,

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.arrays import ascending
 from kbx_tui.index.lexical.bm25 import K1, B
-from kbx_tui.index.lexical.terms import term_of, words_in
+from kbx_tui.index.lexical.postings import term_of, words_in
 from kbx_tui.index.snapshot import LINK_KINDS, EntityLinks, Snapshot
 from kbx_tui.index.stored_names import StoredNames
 from kbx_tui.index.stored_records import EntityColumn, StoredFacts, key_hash
@@ -33,8 +33,7 @@ from kbx_tui.index.text_columns import CodedColumn, TextColumn
 from kbx_tui.knowledge.continuation_titles import continuation_pairs
 from kbx_tui.knowledge.entity_names import EntityResolver
 from kbx_tui.knowledge.fields import TAG
-from kbx_tui.knowledge.folding import folded_words
-from kbx_tui.knowledge.languages import ENGLISH, stem
+from kbx_tui.knowledge.folding import ENGLISH, folded_words, stem
 from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.evidence import scores as normalization
 from kbx_tui.search.evidence.evidence import EntityCandidate, Signal, SignalKind

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from kbx_tui.formatting import join_limited
 from kbx_tui.index.lexical.bm25 import Bm25Index
-from kbx_tui.index.lexical.terms import term_of
+from kbx_tui.index.lexical.postings import term_of
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
 from kbx_tui.knowledge.folding import fold, folded_words
@@ -57,7 +57,7 @@ from kbx_tui.search.query.query_words import (
     words_of,
 )
 from kbx_tui.search.request import Filters, SearchRequest
-from kbx_tui.search.retrieval.asked import DocumentKinds
+from kbx_tui.search.retrieval.asked import QUOTED, DocumentKinds
 from kbx_tui.search.retrieval.scope import ScopedDocuments
 
 
@@ -267,7 +267,6 @@ _FROM_ANOTHER = re.compile(
     re.IGNORECASE,
 )
 """Matches before a date that only locates another: `the Sunday before 25 October`."""
-QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”")
 
 _DIRECTIONS: dict[str, Direction] = {
     "since": "since", "after": "after", "before": "before", "until": "until", "till": "until",

@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.embedder import Embedder, Vector
-from kbx_tui.index.lexical.terms import term_of_stem
+from kbx_tui.index.lexical.postings import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.index.stored_records import lz4
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
-from kbx_tui.knowledge.fact_sections import facts_as_said
-from kbx_tui.knowledge.folding import folded_words
-from kbx_tui.knowledge.languages import ENGLISH
+from kbx_tui.knowledge.facts import facts_as_said
+from kbx_tui.knowledge.folding import ENGLISH, folded_words
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import (
     PEOPLE,
@@ -66,8 +65,10 @@ from kbx_tui.search.retrieval.asked import (
     age_factors,
     asked_kind,
     asks_for_people,
+    corrected,
     details_asked_for,
     property_line,
+    unheard_of,
 )
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
@@ -79,7 +80,6 @@ from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
 from kbx_tui.search.retrieval.speakers import TURNS_READ, UNSPOKEN, SpokenPassage, best_turn
-from kbx_tui.search.retrieval.spelling import corrected, unheard_of
 
 VECTORS_KEPT = 256
 EMBEDDING_THREADS = 2

@@ -17,7 +17,7 @@ from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase
-    from kbx_tui.experts.expert_ranking import Expert, ExpertRanking, Receipt
+    from kbx_tui.experts.expert_engine import Expert, ExpertRanking, Receipt
 
 
 WEIGHTS = ("count", "recency", "citation", "relevance")

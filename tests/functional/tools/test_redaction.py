@@ -19,7 +19,7 @@ from kbx_tui.api.documents import Documents
 from kbx_tui.editing.journal import FOLDER, PENDING
 from kbx_tui.errors import NotFound
 from kbx_tui.index.build.writer_lock import writer_lock
-from kbx_tui.knowledge.public_page import PublicPage
+from kbx_tui.knowledge.redaction import PublicPage
 from kbx_tui.tools import jsonl_server
 from kbx_tui.tools.dispatch import answer_call, call
 from kbx_tui.tools.engine_worker import EngineWorker

@@ -21,10 +21,9 @@ from kbx_tui.importing.imported_document import Imported, ImportedDocument, Sour
 from kbx_tui.index.build.stages import document_row
 from kbx_tui.index.tables import searched_text
 from kbx_tui.knowledge.chunker import split_documents
-from kbx_tui.knowledge.entities import build_entities, page_entity
+from kbx_tui.knowledge.entities import build_entities, page_entity, read_facts
 from kbx_tui.knowledge.entity_names import NameUseCounter, strip_subject
-from kbx_tui.knowledge.fact_line import notes_in
-from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.facts import notes_in
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Attendee, Document, Entity

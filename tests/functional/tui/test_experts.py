@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.experts.expert_ranking import Expert, Receipt
+from kbx_tui.experts.expert_engine import Expert, Receipt
 from kbx_tui.tui.drawing.cell_text import format_place
 from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.experts.screen import (

@@ -25,8 +25,8 @@ from kbx_tui.drafting.drafts import Choice, new_draft
 from kbx_tui.errors import NotFound, ReadOnly, RerankerError
 from kbx_tui.evaluation.blind_preferences import ShownList
 from kbx_tui.evaluation.judgments import TuningSnapshots
-from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import parse_document
+from kbx_tui.knowledge.redaction import PublicPage
 from kbx_tui.knowledge.topics import EntityProposal
 from kbx_tui.search.link_records import UnlinkedMention
 from kbx_tui.search.query.typed_filters import UnfinishedFilter

@@ -19,7 +19,7 @@ from kbx_tui.drafting.drafts import (
 from kbx_tui.drafting.texts import LONGEST, merged_text, one_sentence, transfer_markup
 from kbx_tui.editing.fact_edits import verbatim_fact_texts
 from kbx_tui.errors import OutOfRange
-from kbx_tui.knowledge.fact_line import read_fact_line
+from kbx_tui.knowledge.facts import read_fact_line
 from kbx_tui.knowledge.markdown import strip_markup
 from kbx_tui.knowledge.records import FactKind
 from kbx_tui.similarity.conflict_guard import Conflict

@@ -18,7 +18,7 @@ from kbx_tui.editing.fact_edits import (
 from kbx_tui.editing.journal import smallest_change
 from kbx_tui.editing.page_edits import PageEdit, SetFields, apply_edits
 from kbx_tui.errors import WriteFault
-from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.entities import read_facts
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Fact, FactKind
 from tests.unit.editing.odd_pages import odd_page

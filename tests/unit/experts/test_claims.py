@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.experts.expert_engine import ClaimMatcher, Topic
-from kbx_tui.experts.expert_ranking import Claim
+from kbx_tui.experts.expert_engine import Claim, ClaimMatcher, Topic
 from kbx_tui.knowledge.records import Entity, Fact
 
 ALICE = Entity("person:alice-chen", "Alice Chen", "person", "", aliases=("achen",))

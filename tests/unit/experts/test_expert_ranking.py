@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.experts.expert_ranking import Receipt, decay, newest_day, rank_experts
+from kbx_tui.experts.expert_engine import Receipt, decay, newest_day, rank_experts
 from kbx_tui.knowledge.records import Entity
 
 NAMES = ["a", "b", "c", "d"]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.fact_line import FactLine, read_confidence, read_fact_line
+from kbx_tui.knowledge.facts import FactLine, read_confidence, read_fact_line
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.fact_sections import fact_id, facts_as_said, read_facts
+from kbx_tui.knowledge.entities import read_facts
+from kbx_tui.knowledge.facts import fact_id, facts_as_said
 from kbx_tui.knowledge.markdown import _outline, headings
 from kbx_tui.knowledge.records import Fact
 from tests.unit.knowledge.building import PERSON, markdown_bodies, page

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.knowledge.ignore_rules import MOST_RULES
+from kbx_tui.knowledge.path_patterns import MOST_RULES
 from kbx_tui.knowledge.vault import walk
 
 FILES = tuple(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kbx_tui.index.lexical.terms import language_of, term_of, words_in
-from kbx_tui.knowledge.languages import FUNCTION_WORDS, beginning_of, plural, singular, stem
+from kbx_tui.index.lexical.postings import language_of, term_of, words_in
+from kbx_tui.knowledge.folding import FUNCTION_WORDS, beginning_of, plural, singular, stem
 
 SENTENCES = {
     "english": "The servers are up again since yesterday, because the disk was full",

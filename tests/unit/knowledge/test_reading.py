@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbx_tui.knowledge.decoding import BINARY
-from kbx_tui.knowledge.fact_sections import read_facts
+from kbx_tui.knowledge.entities import read_facts
 from kbx_tui.knowledge.markdown import headings, outline
-from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import (
     MAX_PARSED,
     Frontmatter,
@@ -22,6 +21,7 @@ from kbx_tui.knowledge.reading import (
     read_frontmatter,
 )
 from kbx_tui.knowledge.records import Attendee, Problem
+from kbx_tui.knowledge.redaction import PublicPage
 from tests.unit.knowledge.building import MEETING, PERSON, markdown_bodies, page
 
 

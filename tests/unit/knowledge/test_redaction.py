@@ -1,9 +1,9 @@
 import pytest
 
 from kbx_tui.knowledge.fields import DEFAULT_ENTITY_TYPES
-from kbx_tui.knowledge.public_page import PublicPage
 from kbx_tui.knowledge.reading import read_frontmatter
 from kbx_tui.knowledge.redaction import (
+    PublicPage,
     marked_lines,
     near_marks,
     redacted_lines,

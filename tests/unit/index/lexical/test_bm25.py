@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from kbx_tui.index.arrays import Rows, Scores
 from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment, Term
-from kbx_tui.index.lexical.postings import make_postings
-from kbx_tui.index.lexical.terms import terms_in
+from kbx_tui.index.lexical.postings import make_postings, terms_in
 
 some_texts = st.lists(
     st.lists(st.sampled_from(["team", "plan", "migrate", "the", "owns"]), max_size=8).map(" ".join),

@@ -10,9 +10,19 @@ from hypothesis import strategies as st
 
 from kbx_tui.errors import IndexFault
 from kbx_tui.index.lexical import text_files
-from kbx_tui.index.lexical.postings import BEYOND, UNKNOWN, Postings, doc_ids_at, make_postings
+from kbx_tui.index.lexical.postings import (
+    BEYOND,
+    LONGEST_WORD,
+    STOP_WORDS,
+    UNKNOWN,
+    Postings,
+    doc_ids_at,
+    make_postings,
+    term_of,
+    terms_in,
+    words_in,
+)
 from kbx_tui.index.lexical.postings import WORDS as WORDS_FILE_WORDS
-from kbx_tui.index.lexical.terms import LONGEST_WORD, STOP_WORDS, term_of, terms_in, words_in
 from kbx_tui.index.lexical.text_files import write_words
 from kbx_tui.index.ownership import claim
 from kbx_tui.index.store import Store

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kbx_tui.index.vectors import int8_codes
-from kbx_tui.index.vectors.int8_codes import BLOCK, QuantizedVectors, nearest, quantize
+from kbx_tui.index.vectors import stored_vectors
+from kbx_tui.index.vectors.stored_vectors import BLOCK, QuantizedVectors, nearest, quantize
 
 DIMENSION = 48
 
@@ -20,7 +20,7 @@ Matrix = NDArray[np.float32]
 @pytest.fixture(autouse=True, scope="module")
 def few_vectors_are_compared_by_their_codes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(int8_codes, "COMPARED_EXACTLY", 0)
+        patch.setattr(stored_vectors, "COMPARED_EXACTLY", 0)
         yield
 
 
@@ -97,7 +97,7 @@ def test_nearest_equals_an_exact_search(seed: int, count: int, peaked: bool) -> 
 
 def test_nearest_of_few_vectors_needs_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, query = random_vectors(60, 8), random_vectors(1, 9)[0]
-    monkeypatch.setattr(int8_codes, "COMPARED_EXACTLY", 60)
+    monkeypatch.setattr(stored_vectors, "COMPARED_EXACTLY", 60)
     within = np.arange(60) % 2 == 0
     rows = nearest(vectors, QuantizedVectors.empty(0, DIMENSION), query, 3, within)
     best = np.argsort(-np.where(within, vectors @ query, -np.inf))[:3]

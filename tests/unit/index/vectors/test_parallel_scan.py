@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kbx_tui.index.vectors.int8_codes import parallel_scan
+from kbx_tui.index.vectors.stored_vectors import parallel_scan
 from tests.waiting import PATIENCE
 
 

@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.index.vectors.int8_codes import EXACT_BLOCK, quantize
-from kbx_tui.index.vectors.stored_vectors import Coverage, StoredVectors, document_contexts
+from kbx_tui.index.vectors.stored_vectors import (
+    EXACT_BLOCK,
+    Coverage,
+    StoredVectors,
+    document_contexts,
+    quantize,
+)
 from kbx_tui.index.vectors.vector_matrix import (
     ProfileVectors,
     VectorMatrix,

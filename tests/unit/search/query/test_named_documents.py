@@ -7,7 +7,7 @@ import pytest
 
 from kbx_tui.index.snapshot import EntityPages
 from kbx_tui.index.stored_records import DocumentSegment, EntityColumn
-from kbx_tui.knowledge.languages import ENGLISH
+from kbx_tui.knowledge.folding import ENGLISH
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.query.name_index import KnownItems
 from kbx_tui.search.retrieval.document_pass import titles_holding

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbx_tui.knowledge.fact_sections import facts_as_said
+from kbx_tui.knowledge.facts import facts_as_said
 from kbx_tui.search.results.snippets import (
     NO_CHUNKS,
     PASSAGE_LENGTH,

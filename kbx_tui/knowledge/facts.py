@@ -1,17 +1,32 @@
-"""Parsing of one fact: text, date, status, sources, confidence."""
+"""Facts and open items of a page: list items at its top and in certain sections, and their notes.
+
+Of a line: text, date, status, sources and confidence.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import chain
 from typing import Literal, cast, get_args
 
 from kbx_tui.knowledge.dates import iso_date
-from kbx_tui.knowledge.markdown import strip_markup
-from kbx_tui.knowledge.records import FactStatus
-from kbx_tui.knowledge.written_links import wikilink_targets
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.knowledge.markdown import (
+    MAX_LINES,
+    Heading,
+    ListItem,
+    headings,
+    outline,
+    read_as_markdown,
+    strip_markup,
+    wikilink_targets,
+)
+from kbx_tui.knowledge.records import REDACTED, FactKind, FactStatus
 
 Status = FactStatus | Literal[""]
 
@@ -223,3 +238,152 @@ def _without_date(line: str) -> tuple[str, str]:
 
 def _has_content(text: str) -> bool:
     return any(character.isalnum() for character in text)
+
+
+_SECTIONS: dict[str, FactKind] = {
+    "recent facts": "fact",
+    "facts": "fact",
+    "open items": "open_item",
+}
+_MAY_HOLD_FACTS = re.compile(r"facts|open items", re.IGNORECASE)
+_ITEM = re.compile(r"\n[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_TASK = re.compile(r"\[[ xX]\](?:\s|$)")
+DEFAULT_CONFIDENCE = 0.7
+ID_LIMIT = 2**53
+
+
+def fact_id(entity_id: str, text: str, *discriminators: str) -> int:
+    """Return a 53-bit hash, never 0, which ignores case, accents and spacing of the text."""
+    key = "\0".join((entity_id, folded_fact(text), *(discriminators or ("0",))))
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 11 or 1
+
+
+_MAY_BE_NOTED = re.compile(
+    r"~~|superseded|archived|[-*+.)\]][ \t]+\[\d|[(\[](?:sources?|from|status|confidence)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=256)
+def facts_as_said(body: str) -> str:
+    """Return a body of the same length in which the facts say only what holds: spaces replace those
+    that are superseded or archived, and of the others the dates and notes, such as sources."""
+    if not _MAY_BE_NOTED.search(body):
+        return body  # most pages need not be parsed
+    lines = body.split("\n")
+    for entry in entries_in(body):
+        item = entry.item
+        if entry.status in ("superseded", "archived"):
+            for number in range(item.line, min(item.end, len(lines))):
+                lines[number] = " " * len(lines[number])
+        for number in range(item.line, min(item.text_end, len(lines))):
+            line = lines[number]
+            begin = found.end() if (found := MARKERS.match(line)) else 0
+            box, date, _ = split_head(line[begin:])
+            for note in (date, *notes_in(line[begin:])):
+                if note and REDACTED not in note.casefold():
+                    at = line.find(note, begin + len(box))
+                    line = line[:at] + " " * len(note) + line[at + len(note) :]
+            lines[number] = line
+    return "\n".join(lines)
+
+
+def folded_fact(text: str) -> str:
+    return " ".join(fold(text).split())
+
+
+@dataclass(frozen=True, slots=True)
+class FactSection:
+    kind: FactKind
+    title: str
+    first: int
+    end: int
+    items: tuple[ListItem, ...]
+
+
+def fact_sections(body: str) -> Iterator[FactSection]:
+    """Yield the sections that hold facts or open items, in file order, without the page's top."""
+    if not _MAY_HOLD_FACTS.search(body):
+        return
+    blocks = outline(body)
+    count = body.count("\n") + 1
+    item_lines = [item.line for item in blocks.items]
+    covered = 0
+    for index, heading in enumerate(blocks.headings):
+        title, kind = heading.text.strip().rstrip(":").casefold(), _kind(heading)
+        if kind is None or heading.line < covered:
+            continue
+        covered = min(blocks.section_ends[index], count)
+        first, last = bisect_left(item_lines, heading.end), bisect_left(item_lines, covered)
+        within = blocks.items[first:last]
+        yield FactSection(kind, title, heading.end, covered, within)
+
+
+@dataclass(slots=True)
+class Entry:
+    kind: FactKind
+    item: ListItem
+    line: FactLine
+    status: Status
+    """Of its line or, if that has none, of the first note that has one."""
+    notes: list[FactLine] = field(default_factory=list)
+
+
+def entries_in(body: str, redacted: Collection[int] | None = ()) -> list[Entry]:
+    """Return the entries of a body; `redacted` are its redacted lines, None for all."""
+    entries: list[Entry] = []
+    parents: list[Entry] = []
+    for kind, item, text in _section_items(body):
+        while parents and parents[-1].item.depth >= item.depth:
+            parents.pop()
+        line = read_fact_line(text)
+        if (redacted is None or item.line in redacted) and line.status in ("", "active"):
+            line = replace(line, status="redacted")  # cannot undo the redaction around it
+        parent = parents[-1] if parents and item.line < parents[-1].item.end else None
+        if parent is not None and line.is_note:
+            parent.notes.append(line)
+            parent.status = parent.status or line.status
+        elif line.text:
+            if parent is not None and parent.status and not line.status:
+                line = replace(line, status=parent.status)
+            entries.append(Entry(kind, item, line, line.status))
+            parents.append(entries[-1])
+    return entries
+
+
+def _section_items(body: str) -> Iterator[tuple[FactKind, ListItem, str]]:
+    lines = read_as_markdown(body).split("\n")
+
+    def text_of_item(item: ListItem) -> str:
+        own = (line.strip() for line in lines[item.line : item.text_end])
+        return MARKERS.sub("", " ".join(own))
+
+    for item in _top_items(body):
+        text = text_of_item(item)
+        if item.depth or not read_fact_line(text).is_note:
+            yield "open_item" if _TASK.match(text) else "fact", item, text
+    for section in fact_sections(body):
+        for item in section.items:
+            yield section.kind, item, text_of_item(item)
+
+
+def _top_items(body: str) -> Sequence[ListItem]:
+    """Return the list items above all headings, or between the title and the next heading."""
+    text = f"\n{body}"
+    if not (first := _ITEM.search(text)):
+        return ()
+    ends = (h.line for n, h in enumerate(headings(body)) if n or h.level > 1 or _kind(h))
+    if text.count("\n", 0, first.start()) > next(ends, MAX_LINES):
+        return ()  # most pages need not be parsed
+    blocks = outline(body)
+    lines = [item.line for item in blocks.items]
+    for number, heading in enumerate(blocks.headings):
+        before = bisect_left(lines, heading.line)
+        is_title = not number and heading.level == 1 and not _kind(heading)
+        if before or not is_title:
+            return blocks.items[:before]
+    return blocks.items
+
+
+def _kind(heading: Heading) -> FactKind | None:
+    return _SECTIONS.get(heading.text.strip().rstrip(":").casefold())

@@ -1,4 +1,4 @@
-"""Publishing the index of one base to its object store."""
+"""Publishing the index of one base to its object store. Loaded only where that is done."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ import click
 from kbx_tui.cli import app, options
 from kbx_tui.cli.base_command import Group, run
 from kbx_tui.cli.commands import (
-    doctor,
     entities,
     evaluation,
     index,
@@ -52,7 +51,7 @@ SECTIONS: dict[str, tuple[click.Command, ...]] = {
         index.index_command,
         index.status_command,
         index.check_command,
-        doctor.doctor_command,
+        settings.doctor_command,
         index.store_command,
         settings.config_command,
         settings.trust_command,
@@ -124,7 +123,7 @@ for command in chain.from_iterable(SECTIONS.values()):
 
 
 def print_version(context: click.Context) -> None:
-    click.echo(doctor.version_line())
+    click.echo(settings.version_line())
     context.exit()
 
 

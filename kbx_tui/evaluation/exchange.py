@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from kbx_tui.editing.output_file import require_free, write_output
+from kbx_tui.editing.file_edits import require_free, write_output
 from kbx_tui.errors import ConfigError, NotFound
 from kbx_tui.evaluation.judgments import MAX_GRADE, SIZE_LIMIT, Judgment, StandingJudgments, now
 from kbx_tui.state_file import read_regular_file

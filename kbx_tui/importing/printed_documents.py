@@ -1,7 +1,7 @@
-"""PDF and Word files as pages: their text, with the page or heading it stands under.
+"""A program that reads PDF and Word files as pages: their text, and the page or heading above it.
 
 Such files may be hostile. The libraries that read them come with the extra `documents`, and run
-in a process of their own (this module, as a program), with limits on memory and time.
+in a process of their own (this module), with limits on memory and time.
 """
 
 from __future__ import annotations

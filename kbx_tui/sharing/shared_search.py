@@ -12,7 +12,7 @@ from typing import Any
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.several_bases import OwnedResult, SeveralBases, SeveralResponse
-from kbx_tui.editing.output_file import not_written
+from kbx_tui.editing.file_edits import not_written
 from kbx_tui.editing.state_files import write_new
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.request import SearchRequest, command_line

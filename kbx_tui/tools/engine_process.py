@@ -1,8 +1,9 @@
-"""What a process that runs an engine reports: to its terminal, its parent or its own metrics.
+"""A program that keeps an index up to date, and what a process that runs an engine reports.
 
     python -P -m kbx_tui.tools.engine_process BASE [--trust]
 
 keeps the index of a base up to date for `kbx web` and prints its reports until stdin is closed.
+Other processes report to their terminal, their parent or their own metrics.
 """
 
 from __future__ import annotations

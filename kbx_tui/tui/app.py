@@ -18,22 +18,28 @@ from kbx_tui.ending import end_soon
 from kbx_tui.errors import ConfigError, KbxError
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.base_session import BaseSession
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases, BaseSession
 from kbx_tui.tui.commands import keymap
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Command
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
-from kbx_tui.tui.shell.messages import Failure, GoTo, Notice, OpenBase, Progress
-from kbx_tui.tui.terminal_app import TerminalApp, stylesheets
+from kbx_tui.tui.terminal_app import (
+    Failure,
+    GoTo,
+    Notice,
+    OpenBase,
+    Progress,
+    TerminalApp,
+    stylesheets,
+)
 
 if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.knowledge.topics import EntityProposal
-    from kbx_tui.tui.shell.palette import PaletteEntry
+    from kbx_tui.tui.shell.menu import PaletteEntry
     from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
 
@@ -363,7 +369,7 @@ class KbxApp(TerminalApp):
     # The palette.
 
     def palette_entries(self, screen: Screen[Any]) -> Iterable[PaletteEntry]:
-        from kbx_tui.tui.shell.palette import PaletteEntry, group_of  # loaded with the palette
+        from kbx_tui.tui.shell.menu import PaletteEntry, group_of  # loaded with the palette
 
         if isinstance(screen, FrameScreen):
             for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
@@ -393,7 +399,7 @@ class KbxApp(TerminalApp):
         await (self if command.scope == "app" else screen).run_action(command.action)
 
     def action_command_palette(self) -> None:
-        from kbx_tui.tui.shell.palette import command_palette
+        from kbx_tui.tui.shell.menu import command_palette
 
         if not isinstance(self.screen, CommandPalette):
             entries = list(self.palette_entries(self.screen))
@@ -415,7 +421,7 @@ class KbxApp(TerminalApp):
             self.explore.tour.start()
 
     def search_themes(self) -> None:
-        from kbx_tui.tui.shell.palette import ThemePalette
+        from kbx_tui.tui.shell.menu import ThemePalette
 
         def choose(name: str) -> None:
             self.theme = name

@@ -20,8 +20,18 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import COMPARE
-from kbx_tui.tui.drawing.cell_text import fit, wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks, move_text, paragraph, width_of
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
+    fit,
+    looks,
+    move_text,
+    paragraph,
+    width_of,
+    wrap,
+)
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.displayed_search import pair_words, tuning_of
 from kbx_tui.tui.explore.inputs import Knobs
@@ -32,11 +42,10 @@ from kbx_tui.tui.explore.view import ResultRow
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgedDocument, grade_sign
-from kbx_tui.tui.shell.messages import GoTo
-from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, titled_text
+from kbx_tui.tui.terminal_app import GoTo
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import LineWidget, RowsView, TextPane, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

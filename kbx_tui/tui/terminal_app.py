@@ -1,4 +1,4 @@
-"""The part of the app that screens know: its keys, the terminal, and other programs.
+"""The part of the app that screens know: colours, keys, the terminal, other programs, and messages.
 
 `KbxApp` imports the screens, so they cannot import it. A terminal does not report whether it took a
 text for the clipboard (OSC 52): tmux ignores it by default, as do the Linux console and GNU screen.
@@ -18,9 +18,11 @@ from pathlib import Path, PurePath
 
 from textual import events
 from textual.app import App, SuspendNotSupported
+from textual.color import BLACK, WHITE, Color
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.geometry import Region
+from textual.message import Message
 from textual.theme import Theme
 
 from kbx_tui.ending import interrupts_for_child
@@ -28,7 +30,6 @@ from kbx_tui.errors import WriteFault
 from kbx_tui.safe_text import safe_line
 from kbx_tui.system import HAS_UNIX, limit_heaps
 from kbx_tui.tui.commands.keymap import EVERYTHING, Keymap, Offer
-from kbx_tui.tui.drawing.legible_colors import legible
 from kbx_tui.tui.gc_pauses import CHECK_INTERVAL, IdleCollector, limit_automatic_collection
 from kbx_tui.user_files import editor_command, logger
 
@@ -322,3 +323,120 @@ def save_page(query: str, page: str, root: Path | None) -> str:
     file = write_named_page(folder, query, page)
     inside = " of the knowledge base" if root is not None and folder.is_relative_to(root) else ""
     return f"{file.name}, in the folder {folder}{inside}"
+
+
+class Newest(Message):
+    """A message that a newer one of the same class may replace."""
+
+    def can_replace(self, message: Message) -> bool:
+        return type(message) is type(self)
+
+
+@dataclass
+class Notice(Message):
+    text: str
+    yields: bool = False
+    """Whether it is left out while another is shown."""
+
+
+@dataclass
+class Failure(Message):
+    text: str
+    """One line, without control characters."""
+
+
+@dataclass
+class Progress(Newest):
+    text: str
+
+
+class TabsChanged(Newest):
+    """What the tabs show about the open base has changed."""
+
+
+@dataclass
+class GoTo(Message):
+    """Show a mode of the open base, such as `explore`, `dedup`, `index` or `compare`."""
+
+    mode: str = "explore"
+    query: str = ""
+    """Query to show in explore; empty for the current one."""
+    path: str = ""
+    """The document to open in explore, if any, at a 1-based line; 0 means its best passage."""
+    line: int = 0
+    entity: str = ""
+    """Id of the entity whose card to open in explore, if any."""
+    merges: tuple[str, str] = ("", "")
+    """Ids of a person to keep and of another whose page to merge into theirs, once confirmed."""
+
+
+@dataclass
+class OpenBase(Message):
+    root: Path
+    query: str = ""
+    path: str = ""
+
+
+LEAST_CONTRAST = 4.5
+LEAST_OF_SURFACES = 1.2
+CURSOR_SHARE = 0.14
+"""Share of the foreground in the background of the row under the cursor, as in `styles/`."""
+STEP = 0.05
+TEXT_COLORS = (
+    "foreground",
+    "text-primary",
+    "text-secondary",
+    "text-accent",
+    "text-success",
+    "text-warning",
+    "text-error",
+)
+"""The theme variables that `styles/` uses for text, except those computed from these."""
+
+
+def legible(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return theme variables with legible text colours; terminal colours are left unchanged."""
+    changed = dict(variables)
+    colors = {
+        name: Color.parse(variables[name]) for name in ("background", "surface", "foreground")
+    }
+    if any(color.ansi is not None for color in colors.values()):
+        return changed
+    foreground = colors.pop("foreground")
+    is_dark = luminance(colors["background"]) < luminance(foreground)
+    pole = WHITE if is_dark else BLACK
+    if not is_dark:
+        colors["surface"] = set_off(colors["surface"], colors["background"])
+        changed["surface"] = colors["surface"].hex
+    for name in TEXT_COLORS:
+        color = Color.parse(variables[name])
+        while least_contrast(color, foreground, colors.values()) < LEAST_CONTRAST:
+            color = color.blend(pole, STEP)
+            foreground = color if name == "foreground" else foreground
+        changed[name] = color.hex
+    return changed
+
+
+def set_off(surface: Color, background: Color) -> Color:
+    """Return a surface with contrast to the background: lighter, else darker."""
+    pole = WHITE if contrast(WHITE, background) >= LEAST_OF_SURFACES else BLACK
+    shades = (surface.blend(pole, step * STEP) for step in range(round(1 / STEP) + 1))
+    return next(shade for shade in shades if contrast(shade, background) >= LEAST_OF_SURFACES)
+
+
+def least_contrast(color: Color, foreground: Color, backgrounds: Iterable[Color]) -> float:
+    shades = [(plain, plain.blend(foreground, CURSOR_SHARE)) for plain in backgrounds]
+    return min(contrast(color, shade) for pair in shades for shade in pair)
+
+
+def contrast(one: Color, other: Color) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(color: Color) -> float:
+    red, green, blue = (
+        value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4
+        for value in color.normalized
+    )
+    return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)

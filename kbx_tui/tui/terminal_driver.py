@@ -1,4 +1,4 @@
-"""The terminal of the app, which may be closed at any time.
+"""The terminal of the app on Unix, which may be closed at any time.
 
 When the terminal is gone, Textual's driver reads the end of its input in a loop, and its writing
 thread dies at the first error, after which the app blocks. When the process is continued, the

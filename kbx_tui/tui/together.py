@@ -23,28 +23,27 @@ from kbx_tui.formatting import format_count, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest
 from kbx_tui.search.results.response import as_read
-from kbx_tui.tui.base_session import CLOSE_SECONDS
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import CLOSE_SECONDS, Bases
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, shorten
 from kbx_tui.tui.drawing.lines import (
     Line,
     Span,
+    fit,
     fit_line,
     highlight,
     looks,
     shared_lengths,
+    shorten,
     title_spans,
 )
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, OpenEngine
 from kbx_tui.tui.engine.index_sync import IndexFollower, IndexSync
 from kbx_tui.tui.shell.frame_screen import FrameScreen
-from kbx_tui.tui.shell.messages import Failure, Newest, OpenBase
+from kbx_tui.tui.terminal_app import Failure, Newest, OpenBase
+from kbx_tui.tui.widgets.footer import StatusLine
 from kbx_tui.tui.widgets.input_fields import OrderedInput
-from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
-from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.lines_view import EmptyState, RowsView, titled_text
 from kbx_tui.user_files import logger
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ ALLOWED = frozenset(
 Braille (U+2800 to U+28FF), of which curves are drawn, is computed. Terminals draw it themselves or
 take it from another font.
 """
-NOT_DRAWN = ("cell_text.py", "result_list.py")
+NOT_DRAWN = ("result_list.py",)
 """Modules whose signs are bounds of patterns."""
 
 

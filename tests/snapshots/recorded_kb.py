@@ -34,7 +34,7 @@ from kbx_tui.search.ranking.rank import Ranking, rank
 from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.search.why_not import WhyNot, why_not
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases
 
 RECORDED = Path(__file__).parent / "evidence"
 TWO_PASS = "what did Alice Chen decide about the Migration"

@@ -22,7 +22,7 @@ from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.judging.blind import BlindModel, BlindScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.tune.panes import CurvePane, SnapshotList
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, Driver, Size, is_counted
 from tests.functional.tui.watched import Watched
 from tests.snapshots.recorded_kb import FLAT, TOPIC, TWO_PASS, RecordedBases, RecordedKb

@@ -97,7 +97,7 @@ def eval_command(
         raise click.UsageError("--force lets --save FILE replace a file; give --save, too")
     if folder is not None and not global_options().kb:
         global_options().kb = [folder]
-    from kbx_tui.editing.output_file import require_free
+    from kbx_tui.editing.file_edits import require_free
     from kbx_tui.evaluation.runs import compare_runs, measured_again, read_saved_run, save_run
 
     if save is not None:

@@ -192,7 +192,7 @@ def search_command(
     if html is None and force:
         raise click.UsageError("--force lets --html FILE replace a file; give --html, too")
     if html not in (None, STDOUT):
-        from kbx_tui.editing.output_file import require_free
+        from kbx_tui.editing.file_edits import require_free
 
         require_free(Path(html), overwrite=force)  # fail before searching
     given = {**fields, "dates": "off" if no_dates else dates}
@@ -312,7 +312,7 @@ def several_json(response: SeveralResponse, roots: Mapping[str, Path]) -> dict[s
 
 def _write_page(name: str, shared: SharedSearch, *, overwrite: bool) -> None:
     """Write the page to a file, or to stdout for `-`, and print notes. Raises WriteFault."""
-    from kbx_tui.editing.output_file import write_output
+    from kbx_tui.editing.file_edits import write_output
     from kbx_tui.sharing.search_page import search_page
 
     for note in shared.answer.notes:

@@ -21,11 +21,9 @@ from kbx_tui.search.link_records import (
     UnlinkedMention,
 )
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
-from kbx_tui.tui.drawing.lines import Line, Span, highlight, looks
+from kbx_tui.tui.drawing.lines import Line, Span, fit, highlight, looks, shorten, shorten_start
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
-from kbx_tui.tui.widgets.lines_view import dim_text
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
+from kbx_tui.tui.widgets.lines_view import RowsView, Slot, dim_text, dim_title
 
 Kind = Literal["backlink", "mention", "outgoing", "broken", "related"]
 NOUNS: dict[Kind, str] = {

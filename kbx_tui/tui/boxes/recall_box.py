@@ -20,13 +20,11 @@ from kbx_tui.knowledge.folding import fold
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import News, PastQuery, SavedQuery
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten
-from kbx_tui.tui.drawing.lines import Line, Span
+from kbx_tui.tui.drawing.lines import Line, Span, fit, shorten
 from kbx_tui.tui.explore.search_state import SearchState, settings_words, state_of, stored_settings
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
-from kbx_tui.tui.widgets.lines_view import dim_text
-from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
+from kbx_tui.tui.widgets.lines_view import BoxList, RowsView, dim_text
 
 LEAST_SIMILARITY = 70.0
 """Lowest similarity of a listed query to the typed text, 0..100, if none contains its words."""

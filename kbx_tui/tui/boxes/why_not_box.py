@@ -21,14 +21,12 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.ranking.explain import RankChange, explain_pair
 from kbx_tui.search.why_not import Change, ChangeEffect, WhyNot, change_effects
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, fit, paragraph, shorten, shorten_start
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
 from kbx_tui.tui.widgets.input_fields import OrderedInput
-from kbx_tui.tui.widgets.lines_view import dim_text, titled_text
-from kbx_tui.tui.widgets.rows_view import BoxList, RowsView
+from kbx_tui.tui.widgets.lines_view import BoxList, RowsView, dim_text, titled_text
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

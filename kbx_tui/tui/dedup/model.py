@@ -22,7 +22,7 @@ from kbx_tui.formatting import format_count
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.dedup import rows
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
-from kbx_tui.tui.shell.messages import Progress
+from kbx_tui.tui.terminal_app import Progress
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

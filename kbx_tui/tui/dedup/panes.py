@@ -18,22 +18,31 @@ from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.dedup.rows import DraftRow, KnownRow
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
     Look,
     Span,
     diff_look,
+    fit,
     key_lines,
+    longest_fitting,
     looks,
+    shorten,
     width_of,
+    wrap,
     wrap_line,
 )
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import CompletePath, PathInput
-from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, dim_text, titled_text
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.widgets.lines_view import (
+    EmptyState,
+    RowsView,
+    Slot,
+    TextPane,
+    dim_text,
+    titled_text,
+)
 
 if TYPE_CHECKING:
     from kbx_tui.drafting.drafts import Draft

@@ -15,7 +15,7 @@ from textual.message import Message
 
 from kbx_tui.formatting import STATE_SIGNS, format_count, format_score, join_limited
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.drawing.cell_text import format_place, shorten
+from kbx_tui.tui.drawing.lines import format_place, shorten
 
 if TYPE_CHECKING:
     from kbx_tui.config import DedupSettings

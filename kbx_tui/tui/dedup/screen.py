@@ -22,11 +22,11 @@ from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.dedup import panes, rows
 from kbx_tui.tui.shell.frame_screen import ModeScreen
-from kbx_tui.tui.shell.messages import Notice
 from kbx_tui.tui.shell.overlay import Confirm
+from kbx_tui.tui.terminal_app import Notice
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import RowsView
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 
 class Dedup(ModeScreen):

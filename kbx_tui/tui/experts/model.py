@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kbx_tui.formatting import format_count
 from kbx_tui.knowledge.folding import folded_words
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.drawing.cell_text import format_place
+from kbx_tui.tui.drawing.lines import format_place
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 
 if TYPE_CHECKING:

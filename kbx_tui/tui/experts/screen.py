@@ -16,16 +16,19 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
     Look,
     Span,
+    fit,
     looks,
     move_text,
     paragraph,
     rank_moves,
+    shorten,
+    shorten_start,
+    wrap_ranges,
 )
 from kbx_tui.tui.experts.model import (
     PARTLY,
@@ -38,13 +41,11 @@ from kbx_tui.tui.experts.model import (
     slider_value,
 )
 from kbx_tui.tui.shell.frame_screen import ModeScreen
-from kbx_tui.tui.shell.messages import GoTo
-from kbx_tui.tui.terminal_app import TerminalApp
+from kbx_tui.tui.terminal_app import GoTo, TerminalApp
+from kbx_tui.tui.widgets.footer import StatusLine
 from kbx_tui.tui.widgets.input_fields import OrderedInput
-from kbx_tui.tui.widgets.lines_view import EmptyState, titled_text
+from kbx_tui.tui.widgets.lines_view import EmptyState, RowsView, Slot, titled_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 BAR = 12
 ROOMY = 100

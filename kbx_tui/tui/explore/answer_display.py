@@ -13,8 +13,7 @@ from kbx_tui.knowledge.folding import tokens
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query.typed_filters import read_filters
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import shorten
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph
+from kbx_tui.tui.drawing.lines import BLANK, Line, Span, paragraph, shorten
 from kbx_tui.tui.explore import inputs
 from kbx_tui.tui.explore.entities import EntityList, EntityStrip, entity_strip_line
 from kbx_tui.tui.explore.facets import FacetPane
@@ -31,8 +30,8 @@ from kbx_tui.tui.explore.view import (
 from kbx_tui.tui.explore.why_pane import MOST_WORDS, WhyLine, WhyPane, why_sentence
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeScreen
+from kbx_tui.tui.widgets.footer import StatusLine
 from kbx_tui.tui.widgets.lines_view import EmptyState, blank, dim_text, titled_text
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.search.evidence.evidence import Scope

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.lines import shorten
 from kbx_tui.tui.engine.client import EngineClient
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView, FileState, ResultRow, Why

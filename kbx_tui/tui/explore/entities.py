@@ -20,18 +20,23 @@ from kbx_tui.formatting import format_count, format_score, join_limited
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import (
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
     fit,
+    fit_line,
     longest_fitting,
+    looks,
     shorten,
     shorten_start,
+    width_of,
     wrap,
     wrap_ranges,
 )
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
 from kbx_tui.tui.explore.view import EntityRow
-from kbx_tui.tui.widgets.lines_view import LineWidget
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.widgets.lines_view import LineWidget, RowsView, Slot
 
 if TYPE_CHECKING:
     from kbx_tui.search.browse import EntityCard as Card

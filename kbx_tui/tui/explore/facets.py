@@ -25,12 +25,10 @@ from kbx_tui.search.query.typed_filters import (
 from kbx_tui.search.request import is_same_value
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten, shorten_start
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks
+from kbx_tui.tui.drawing.lines import Line, Span, fit, fit_line, looks, shorten, shorten_start
 from kbx_tui.tui.engine.client import LatestOnly
 from kbx_tui.tui.terminal_app import TerminalApp
-from kbx_tui.tui.widgets.lines_view import LineWidget, dim_text
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot, dim_title
+from kbx_tui.tui.widgets.lines_view import LineWidget, RowsView, Slot, dim_text, dim_title
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

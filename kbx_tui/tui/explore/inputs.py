@@ -24,19 +24,29 @@ from kbx_tui.search.query import typed_filters
 from kbx_tui.search.request import MAX_QUERY
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import longest_fitting, shorten, shorten_start
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, part_at, width_of
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
+    fit_line,
+    longest_fitting,
+    looks,
+    part_at,
+    shorten,
+    shorten_start,
+    width_of,
+)
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import DatesView, ExploreView, Mode
 from kbx_tui.tui.judging.live_measure import measure_candidates
 from kbx_tui.tui.judging.model import JudgingModel
 from kbx_tui.tui.terminal_app import TerminalApp
+from kbx_tui.tui.widgets.footer import StatusLine
 from kbx_tui.tui.widgets.input_fields import PathInput, Work
-from kbx_tui.tui.widgets.lines_view import LineWidget
+from kbx_tui.tui.widgets.lines_view import BoxList, LineWidget
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import BoxList
-from kbx_tui.tui.widgets.status_line import StatusLine
 from kbx_tui.user_files import logger
 
 SHOWN = 8

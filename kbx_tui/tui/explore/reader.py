@@ -26,7 +26,7 @@ from kbx_tui.tui.reading.documents import present_document, read_passage
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.reading.reading_layout import TextLayout, lay_out
 from kbx_tui.tui.shell.frame_screen import ModeScreen
-from kbx_tui.tui.shell.messages import GoTo
+from kbx_tui.tui.terminal_app import GoTo
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

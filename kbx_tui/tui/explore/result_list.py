@@ -14,28 +14,28 @@ from kbx_tui.formatting import format_score, stacked_bar
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.results.response import SENTENCE_END, Snippet, exact_words
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, shorten, wrap_ranges
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
     Look,
     Span,
+    fit,
     fit_line,
     highlight,
     looks,
     move_text,
     rank_moves,
     shared_lengths,
+    shorten,
     slice_line,
     title_spans,
+    wrap_ranges,
 )
 from kbx_tui.tui.explore.displayed_search import DisplayedSearch
 from kbx_tui.tui.explore.view import WEAK, ExploreView, FileState, ResultRow
 from kbx_tui.tui.judging.model import DEPTH, grade_sign
-from kbx_tui.tui.shell.messages import Newest
-from kbx_tui.tui.terminal_app import TerminalApp
-from kbx_tui.tui.widgets.lines_view import EmptyState
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.terminal_app import Newest, TerminalApp
+from kbx_tui.tui.widgets.lines_view import EmptyState, RowsView, Slot
 
 BAR_LOOKS: tuple[Look, ...] = ("document", "entity", "reranker")
 TALL = 20

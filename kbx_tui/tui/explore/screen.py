@@ -16,7 +16,7 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import EXPLORE
-from kbx_tui.tui.drawing.cell_text import longest_fitting
+from kbx_tui.tui.drawing.lines import longest_fitting
 from kbx_tui.tui.explore.answer_display import AnswerDisplay
 from kbx_tui.tui.explore.document_actions import NO_DOCUMENT, DocumentActions, ResultJudge
 from kbx_tui.tui.explore.entities import EntityCard, EntityList, EntityStrip
@@ -41,10 +41,10 @@ from kbx_tui.tui.explore.view import ExploreView, ResultRow
 from kbx_tui.tui.explore.why_pane import meanings, moved_words
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.shell.messages import Failure, GoTo
+from kbx_tui.tui.terminal_app import Failure, GoTo
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import RowsView
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.tui.boxes.links_box import LinkRow

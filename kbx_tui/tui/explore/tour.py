@@ -8,8 +8,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kbx_tui.tui.commands.keymap import command_by_id
-from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import Line, LineDrawing, Span, looks
+from kbx_tui.tui.drawing.lines import Line, LineDrawing, Span, looks, wrap
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.pane_layout import Panes
 from kbx_tui.tui.shell.frame_screen import ModeScreen

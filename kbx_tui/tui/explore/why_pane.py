@@ -17,8 +17,19 @@ from textual.widget import Widget
 from kbx_tui.formatting import FLAT_REASONS, format_count, format_score, listed, rounded_parts
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.results.response import Snippet, exact_words
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit_line, looks, width_of
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
+    fit,
+    fit_line,
+    longest_fitting,
+    looks,
+    shorten,
+    width_of,
+    wrap,
+)
 from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.inputs import threshold_note
 from kbx_tui.tui.explore.result_list import ResultList

@@ -23,15 +23,20 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import ANY_MODE
-from kbx_tui.tui.drawing.cell_text import fit, shorten_start, wrap
-from kbx_tui.tui.drawing.lines import Line, Look, Span, looks
+from kbx_tui.tui.drawing.lines import Line, Look, Span, fit, looks, shorten_start, wrap
 from kbx_tui.tui.engine.index_sync import STAGES, IndexRun, RunState
-from kbx_tui.tui.indexing.folder_tree import FolderRow, Mark, folders_to
-from kbx_tui.tui.indexing.model import FilesRead, FoldersChanged, IndexModel, RunChanged
+from kbx_tui.tui.indexing.model import (
+    FilesRead,
+    FolderRow,
+    FoldersChanged,
+    IndexModel,
+    Mark,
+    RunChanged,
+    folders_to,
+)
 from kbx_tui.tui.shell.frame_screen import ModeBox, ModeScreen
-from kbx_tui.tui.shell.messages import GoTo
-from kbx_tui.tui.widgets.lines_view import TextPane, dim_text, titled_text
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
+from kbx_tui.tui.terminal_app import GoTo
+from kbx_tui.tui.widgets.lines_view import RowsView, Slot, TextPane, dim_text, titled_text
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.past_queries import OverRetrieved

@@ -26,13 +26,23 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.response import Snippet
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, wrap_ranges
-from kbx_tui.tui.drawing.lines import BLANK, Line, Span, highlight, looks, slice_line, width_of
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Span,
+    fit,
+    highlight,
+    longest_fitting,
+    looks,
+    slice_line,
+    width_of,
+    wrap_ranges,
+)
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly
 from kbx_tui.tui.explore.displayed_search import read_snippets
 from kbx_tui.tui.judging.model import JudgingModel, vote_sentences, vote_words
-from kbx_tui.tui.shell.messages import Newest
 from kbx_tui.tui.shell.overlay import Overlay
+from kbx_tui.tui.terminal_app import Newest
 from kbx_tui.tui.widgets.lines_view import LineWidget, TextPane, dim_text, titled_text
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from kbx_tui.safe_text import safe_lines
-from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.lines import shorten
 from kbx_tui.tui.judging.model import GradeTakenBack, JudgedDocument
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.overlay import Confirm
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 
 
 class Judge(Protocol):

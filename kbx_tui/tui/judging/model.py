@@ -19,7 +19,7 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.engine.client import EngineClient, Host, LatestOnly
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.judging.live_measure import EvidenceKeeper, LiveMeasure, SearchSettings
-from kbx_tui.tui.shell.messages import Newest
+from kbx_tui.tui.terminal_app import Newest
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

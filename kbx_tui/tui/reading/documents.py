@@ -18,7 +18,7 @@ from kbx_tui.formatting import format_count, format_size
 from kbx_tui.knowledge.fields import tags_of
 from kbx_tui.knowledge.reading import read_frontmatter
 from kbx_tui.safe_text import safe_line, safe_lines
-from kbx_tui.tui.drawing.cell_text import shorten
+from kbx_tui.tui.drawing.lines import shorten
 from kbx_tui.tui.reading.markdown_lines import (
     InlineText,
     Kind,

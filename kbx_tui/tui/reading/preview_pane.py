@@ -15,8 +15,15 @@ from textual.message import Message
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import shorten, shorten_start
-from kbx_tui.tui.drawing.lines import BLANK, Line, fit_to_height, looks, paragraph
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    fit_to_height,
+    looks,
+    paragraph,
+    shorten,
+    shorten_start,
+)
 from kbx_tui.tui.judging.model import NO_GRADE, grade_sign
 from kbx_tui.tui.reading.markdown_lines import Place, Preview
 from kbx_tui.tui.reading.reading_layout import (
@@ -31,7 +38,7 @@ from kbx_tui.tui.reading.reading_layout import (
     restored_index,
     restored_line,
 )
-from kbx_tui.tui.shell.messages import Newest, Notice
+from kbx_tui.tui.terminal_app import Newest, Notice
 from kbx_tui.tui.widgets.lines_view import TextPane, dim_text
 
 no_document = dim_text("The document under the cursor, at the passage that matches.")

@@ -22,8 +22,16 @@ from itertools import groupby, pairwise, zip_longest
 from rich.cells import cell_len, get_character_cell_size
 
 from kbx_tui.formatting import format_count
-from kbx_tui.tui.drawing.cell_text import fit, is_narrow, wrap_ranges
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, slice_line
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    Look,
+    Span,
+    fit,
+    is_narrow,
+    slice_line,
+    wrap_ranges,
+)
 from kbx_tui.tui.reading.markdown_lines import (
     Kind,
     Mark,

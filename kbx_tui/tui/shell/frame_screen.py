@@ -38,15 +38,12 @@ from kbx_tui.tui.commands.bindings import scopes_of
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import MENU_OF, Keymap, command_by_id, commands_in
 from kbx_tui.tui.drawing.lines import Line, Span, looks, part_at, width_of
-from kbx_tui.tui.shell.messages import Failure, GoTo, Notice, Progress
 from kbx_tui.tui.shell.overlay import Overlay, ResultT
-from kbx_tui.tui.terminal_app import TerminalApp
+from kbx_tui.tui.terminal_app import Failure, GoTo, Notice, Progress, TerminalApp
+from kbx_tui.tui.widgets.footer import MOST, KeyBar, StatusLine
 from kbx_tui.tui.widgets.input_fields import PathInput
-from kbx_tui.tui.widgets.key_bar import MOST, KeyBar
-from kbx_tui.tui.widgets.lines_view import LinesView, LineWidget
+from kbx_tui.tui.widgets.lines_view import LinesView, LineWidget, RowsView
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from kbx_tui.api import KnowledgeBase

@@ -14,8 +14,7 @@ from textual.screen import ModalScreen, Screen
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
 from kbx_tui.tui.commands.keymap import JUDGING, MENU_OF, SCOPE_TITLES, Keymap, display_key
-from kbx_tui.tui.drawing.cell_text import fit, wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, looks
+from kbx_tui.tui.drawing.lines import BLANK, Line, Look, Span, fit, looks, wrap
 from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeBox
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.input_fields import OrderedInput

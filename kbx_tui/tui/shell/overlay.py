@@ -13,8 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen, Screen
 
 from kbx_tui.tui.commands.bindings import bindings
-from kbx_tui.tui.drawing.cell_text import wrap
-from kbx_tui.tui.drawing.lines import BLANK, Span, diff_look, looks
+from kbx_tui.tui.drawing.lines import BLANK, Span, diff_look, looks, wrap
 from kbx_tui.tui.terminal_app import TerminalApp
 from kbx_tui.tui.widgets.lines_view import TextPane
 

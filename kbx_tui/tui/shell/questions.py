@@ -19,17 +19,14 @@ from textual.widgets import Input, Static
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.base_session import error_line
-from kbx_tui.tui.bases import Bases, complete_folder, is_folder
+from kbx_tui.tui.base_session import Bases, complete_folder, error_line, is_folder
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.command_table import Scope
-from kbx_tui.tui.shell.messages import OpenBase
 from kbx_tui.tui.shell.overlay import Overlay
-from kbx_tui.tui.terminal_app import TerminalApp
+from kbx_tui.tui.terminal_app import OpenBase, TerminalApp
+from kbx_tui.tui.widgets.footer import KeyBar, StatusLine
 from kbx_tui.tui.widgets.input_fields import PathInput
-from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.rows_view import Choice, ChoiceList, RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.lines_view import Choice, ChoiceList, RowsView
 
 if TYPE_CHECKING:
     from kbx_tui.base_trust import TrustRequest

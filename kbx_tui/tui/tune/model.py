@@ -22,7 +22,7 @@ from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.model import ExploreModel
 from kbx_tui.tui.judging.live_measure import SearchSettings
 from kbx_tui.tui.judging.model import JudgingModel
-from kbx_tui.tui.shell.messages import Newest
+from kbx_tui.tui.terminal_app import Newest
 from kbx_tui.tui.tune.curve import (
     TUNABLES,
     Curve,

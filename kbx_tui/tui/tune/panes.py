@@ -14,25 +14,35 @@ from kbx_tui.formatting import format_count, format_percent, format_score
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import fit, longest_fitting, shorten, wrap
 from kbx_tui.tui.drawing.lines import (
     BLANK,
     Line,
     LineDrawing,
     Look,
     Span,
+    fit,
     fit_to_height,
+    longest_fitting,
     looks,
     paragraph,
+    shorten,
+    wrap,
 )
 from kbx_tui.tui.judging.live_measure import EQUAL, LiveMeasure
 from kbx_tui.tui.judging.model import vote_words
-from kbx_tui.tui.shell.messages import Newest
+from kbx_tui.tui.terminal_app import Newest
 from kbx_tui.tui.tune.curve import Curve, Value, curve_words, plot_lines, plot_position
 from kbx_tui.tui.tune.model import PastQueries, SnapshotRow
-from kbx_tui.tui.widgets.lines_view import EmptyState, TextPane, blank, dim_text, titled_text
+from kbx_tui.tui.widgets.lines_view import (
+    EmptyState,
+    RowsView,
+    Slot,
+    TextPane,
+    blank,
+    dim_text,
+    titled_text,
+)
 from kbx_tui.tui.widgets.number_slider import Draggable
-from kbx_tui.tui.widgets.rows_view import RowsView, Slot
 
 if TYPE_CHECKING:
     from kbx_tui.evaluation.blind_preferences import Votes

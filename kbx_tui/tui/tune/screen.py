@@ -16,16 +16,15 @@ from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import TUNE
-from kbx_tui.tui.drawing.cell_text import longest_fitting
+from kbx_tui.tui.drawing.lines import longest_fitting
 from kbx_tui.tui.explore.search_state import knobs_of
 from kbx_tui.tui.judging.judging_screen import JudgingScreen
-from kbx_tui.tui.shell.messages import GoTo
+from kbx_tui.tui.terminal_app import GoTo
 from kbx_tui.tui.tune import panes
 from kbx_tui.tui.tune.curve import MEASURES
 from kbx_tui.tui.tune.model import TuneChanged
-from kbx_tui.tui.widgets.lines_view import blank
-from kbx_tui.tui.widgets.rows_view import RowsView
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import RowsView, blank
 
 Meanings = tuple[tuple[str, str], ...]
 

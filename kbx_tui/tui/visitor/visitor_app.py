@@ -22,7 +22,7 @@ from kbx_tui.errors import NotFound
 from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app import KbxApp
 from kbx_tui.tui.app_state import AppState
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases
 from kbx_tui.tui.commands.keymap import NO_EDITOR, NO_OTHER_BASE, offer_in_browser
 from kbx_tui.tui.explore.document_actions import COMMAND
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS

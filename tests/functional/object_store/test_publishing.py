@@ -11,7 +11,7 @@ from kbx_tui.object_store.mirror import MirrorFolder
 from kbx_tui.object_store.published_version import HEAD
 from kbx_tui.object_store.store_uri import OFFLINE
 from kbx_tui.tui.indexing.screen import FileList, RunPane
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from kbx_tui.web.app_process import app_environment
 from tests.command_line import CommandLine
 from tests.damage import one_bad_byte

@@ -17,8 +17,8 @@ from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tools.mcp_server import make_server
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.shell.questions import TrustQuestion
-from kbx_tui.tui.widgets.rows_view import ChoiceList
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import ChoiceList
 from kbx_tui.web.app_process import app_command
 from kbx_tui.web.browser_session import Limits
 from tests.command_line import CommandLine

@@ -24,7 +24,7 @@ from kbx_tui.index.vectors.stored_vectors import vectors_file
 from kbx_tui.removal import DERIVED_FILES, INDEX_MARKER
 from kbx_tui.tools.engine_worker import EngineWorker
 from kbx_tui.tui.app_state import note_entities_asked
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases
 from tests.command_line import CommandLine
 from tests.damage import time_limit
 from tests.functional.vaults import ROLLBACKS, index_vault, write_vault

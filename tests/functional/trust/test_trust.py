@@ -10,7 +10,7 @@ import pytest
 from kbx_tui import KnowledgeBase, NotTrusted
 from kbx_tui.config import IndexSettings, Settings
 from kbx_tui.tools.engine_worker import EngineWorker
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases
 from tests.command_line import CommandLine, run_program
 from tests.functional.vaults import write_vault
 

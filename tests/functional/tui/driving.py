@@ -16,13 +16,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from kbx_tui.tui.app import KbxApp
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases
 from kbx_tui.tui.explore.inputs import PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.explore.search_state import SearchState
 from kbx_tui.tui.explore.view import ExploreView
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.watched import Watched, WatchedBases
 
 Size = tuple[int, int]

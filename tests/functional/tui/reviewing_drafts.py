@@ -10,7 +10,7 @@ from kbx_tui.tui.dedup.panes import DraftList, KnownList
 from kbx_tui.tui.dedup.rows import DraftRow
 from kbx_tui.tui.dedup.screen import Dedup
 from kbx_tui.tui.shell.overlay import Confirm
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, Size, running
 from tests.functional.tui.watched import Watched
 

@@ -17,7 +17,7 @@ from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.footer import KeyBar
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Size, running
 
 MAX_RESTYLED = 50

@@ -14,7 +14,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.judging.blind import BlindLine, BlindScreen, TwoLists, ask
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.tune.panes import QueryTable
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 from tests.functional.tui.watched import Watched
 

@@ -16,9 +16,8 @@ from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.shell.overlay import ConfirmText
-from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.footer import KeyBar, StatusLine
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, TINY, WIDE, Size, running, starting
 from tests.functional.tui.reviewing_drafts import ALICE, GANGWAY, Review, paste_seven, reviewing
 from tests.functional.tui.watched import Watched

@@ -22,9 +22,9 @@ from kbx_tui.tui.explore.inputs import ModeBadge, PathLine, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.questions import EntitiesQuestion
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import ChoiceList
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import ChoiceList
-from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, TINY, WIDE, Driver, is_counted, running, starting
 from tests.functional.tui.preview_app import READING_STYLES, SIZES
 from tests.functional.vaults import index_vault, write_vault

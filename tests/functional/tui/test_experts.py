@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbx_tui.experts.expert_engine import Expert, Receipt
-from kbx_tui.tui.drawing.cell_text import format_place
+from kbx_tui.tui.drawing.lines import format_place
 from kbx_tui.tui.experts.model import ClaimRow, ExpertRow, half_life_at, slider_value
 from kbx_tui.tui.experts.screen import (
     ExpertList,
@@ -22,9 +22,8 @@ from kbx_tui.tui.explore.inputs import DateChip
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.footer import KeyBar, StatusLine
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
 

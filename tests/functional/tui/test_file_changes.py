@@ -16,7 +16,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
 from tests.functional.tui.watched import Watched
 

@@ -8,7 +8,7 @@ from kbx_tui.api import KnowledgeBase
 from kbx_tui.tui.explore.inputs import MeasureLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import QUESTION, WIDE, Driver, running
 
 

@@ -17,9 +17,8 @@ from kbx_tui.tui.explore.screen import Explore
 from kbx_tui.tui.indexing.screen import FileList, FolderList, FolderPicker, Index, RunPane
 from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.questions import ConfirmIndexing
-from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.rows_view import ChoiceList
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import KeyBar, StatusLine
+from kbx_tui.tui.widgets.lines_view import ChoiceList
 from tests.command_line import CommandLine
 from tests.functional.tui.driving import (
     NARROW,

@@ -22,11 +22,10 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.help_screen import Help, HelpText, meaning_lines
+from kbx_tui.tui.widgets.footer import KeyBar, StatusLine
 from kbx_tui.tui.widgets.input_fields import OrderedInput
-from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.lines_view import ChoiceList
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.rows_view import ChoiceList
-from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, running, starting
 
 FOCUSED: list[type[Widget]] = [

@@ -27,9 +27,8 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell import frame_screen
 from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import Help
-from kbx_tui.tui.widgets import status_line
-from kbx_tui.tui.widgets.key_bar import KeyBar
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets import footer
+from kbx_tui.tui.widgets.footer import KeyBar, StatusLine
 from tests.functional.tui.driving import (
     NARROW,
     QUESTION,
@@ -278,7 +277,7 @@ async def test_last_message_is_shown_again(demo: Path) -> None:
 async def test_a_note_covers_results_of_a_small_terminal_only_while_it_is_read(
     demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status_line, "READING_SPEED", 1000.0)
+    monkeypatch.setattr(footer, "READING_SPEED", 1000.0)
     monkeypatch.setattr(StatusLine, "NOTICE_SECONDS", 0.1)
     note = "only 9 documents match “migration”; the others are linked to Alice Chen"
     async with running(demo, TINY, asked=QUESTION) as driver:

@@ -14,8 +14,7 @@ from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.tour import TourBubble
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import Help, HelpText
-from kbx_tui.tui.shell.menu import Jump, Menu, MenuEntries
-from kbx_tui.tui.shell.palette import ThemePalette
+from kbx_tui.tui.shell.menu import Jump, Menu, MenuEntries, ThemePalette
 from kbx_tui.tui.shell.questions import QuestionScreen
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 

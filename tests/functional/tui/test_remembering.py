@@ -7,15 +7,15 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.tui.app_state import user_file
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases
 from kbx_tui.tui.boxes.recall_box import RecallList
 from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
-from kbx_tui.tui.shell.palette import ThemePalette
+from kbx_tui.tui.shell.menu import ThemePalette
+from kbx_tui.tui.widgets.footer import StatusLine
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import QUESTION, WIDE, running, starting
 
 HISTORY = Path(".kbx", "queries.jsonl")

@@ -7,7 +7,7 @@ import pytest
 from kbx_tui.tui.explore.inputs import ModeBadge
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.cross_encoder_folder import write_cross_encoder
 from tests.functional.tui.driving import QUESTION, WIDE, Driver, running
 from tests.functional.tui.watched import Watched

@@ -7,7 +7,7 @@ from kbx_tui.tui.explore.entities import EntityList
 from kbx_tui.tui.explore.inputs import FilterChip, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import NARROW, WIDE, Driver, running
 from tests.functional.tui.watched import Watched
 

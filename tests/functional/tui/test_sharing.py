@@ -9,7 +9,7 @@ import pytest
 from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.command_line import CommandLine
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, running
 from tests.parsed_page import ParsedPage

@@ -21,8 +21,8 @@ from kbx_tui.tui.explore.inputs import ModeBadge, PathChoices, PathLine, QueryLi
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.reading.preview_pane import PreviewPane
-from kbx_tui.tui.widgets.rows_view import ChoiceList
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import ChoiceList
 from tests.functional.tui.driving import (
     NARROW,
     TINY,

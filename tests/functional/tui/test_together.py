@@ -17,7 +17,7 @@ from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.shell.frame_screen import ModeTabs
 from kbx_tui.tui.shell.help_screen import HelpText
 from kbx_tui.tui.together import BaseList, OwnedList, Together, TogetherBase, TogetherLine
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import NARROW, PATIENCE, TINY, WIDE, Driver, Size, starting
 from tests.functional.tui.watched import Watched, WatchedBases
 from tests.functional.vaults import write_vault

@@ -22,7 +22,7 @@ from kbx_tui.tui.shell.overlay import Confirm, ConfirmText
 from kbx_tui.tui.tune.model import TuneModel
 from kbx_tui.tui.tune.panes import CurvePane, DecisionPane, QueryTable, SnapshotList, ThresholdPane
 from kbx_tui.tui.tune.screen import Tune
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import NARROW, QUESTION, TINY, WIDE, Driver, Size, running
 
 TALL = (140, 40)

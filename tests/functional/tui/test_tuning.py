@@ -14,9 +14,8 @@ from kbx_tui.tui.explore.inputs import ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
-from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.footer import KeyBar, StatusLine
 from kbx_tui.tui.widgets.number_slider import NumberSlider
-from kbx_tui.tui.widgets.status_line import StatusLine
 from tests.functional.tui.driving import (
     NARROW,
     QUESTION,

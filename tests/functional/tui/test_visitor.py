@@ -31,7 +31,7 @@ from kbx_tui.tui.explore.inputs import PathLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.indexing.screen import Index
 from kbx_tui.tui.tune.screen import Tune
-from kbx_tui.tui.widgets.key_bar import KeyBar
+from kbx_tui.tui.widgets.footer import KeyBar
 from tests.command_line import CHECKOUT
 from tests.functional.tui.driving import QUESTION
 from tests.functional.tui.reviewing_drafts import Review

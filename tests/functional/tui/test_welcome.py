@@ -16,8 +16,8 @@ from kbx_tui.tui.explore.tour import TourBubble
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import Help, HelpText
 from kbx_tui.tui.shell.questions import FolderLine, TrustQuestion, Welcome
-from kbx_tui.tui.widgets.rows_view import ChoiceList
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
+from kbx_tui.tui.widgets.lines_view import ChoiceList
 from tests.functional.tui.driving import (
     NARROW,
     TINY,

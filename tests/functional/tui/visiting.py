@@ -7,7 +7,7 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from kbx_tui.tui.visitor.visitor_app import VisitorApp
-from kbx_tui.tui.widgets.status_line import StatusLine
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.functional.tui.driving import WIDE, Driver, Size, is_counted
 from tests.functional.tui.watched import Watched
 

@@ -23,7 +23,7 @@ from kbx_tui.search.ranking.rank import Ranking
 from kbx_tui.search.request import SearchRequest, Tuning
 from kbx_tui.search.results.response import SearchResponse, Snippet
 from kbx_tui.search.why_not import WhyNot
-from kbx_tui.tui.bases import Bases
+from kbx_tui.tui.base_session import Bases
 
 GATE_TIMEOUT = 120.0
 """Seconds after which a closed gate raises."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbx_tui.editing.output_file import write_output
+from kbx_tui.editing.file_edits import write_output
 from kbx_tui.errors import WriteFault
 
 

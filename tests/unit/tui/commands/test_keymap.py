@@ -21,7 +21,7 @@ from kbx_tui.tui.commands.keymap import (
     offer_in_browser,
 )
 from kbx_tui.tui.shell.help_screen import everyday_first, help_lines
-from kbx_tui.tui.widgets.key_bar import ALWAYS_SHOWN, fitting_commands, key_line
+from kbx_tui.tui.widgets.footer import ALWAYS_SHOWN, fitting_commands, key_line
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.drawing.cell_text import fit, is_narrow, shorten, shorten_start, wrap, wrap_ranges
+from kbx_tui.tui.drawing.lines import fit, is_narrow, shorten, shorten_start, wrap, wrap_ranges
 
 words = st.text(alphabet="abc /·é港🛳", max_size=40)
 widths = st.integers(2, 30)

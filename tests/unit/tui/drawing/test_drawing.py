@@ -6,13 +6,6 @@ from hypothesis import strategies as st
 from textual.color import BLACK, WHITE, Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from kbx_tui.tui.drawing.legible_colors import (
-    CURSOR_SHARE,
-    LEAST_CONTRAST,
-    TEXT_COLORS,
-    contrast,
-    legible,
-)
 from kbx_tui.tui.drawing.lines import (
     Span,
     fit_line,
@@ -25,7 +18,14 @@ from kbx_tui.tui.drawing.lines import (
     title_spans,
     width_of,
 )
-from kbx_tui.tui.terminal_app import KBX
+from kbx_tui.tui.terminal_app import (
+    CURSOR_SHARE,
+    KBX,
+    LEAST_CONTRAST,
+    TEXT_COLORS,
+    contrast,
+    legible,
+)
 from kbx_tui.tui.tune.curve import BrailleCanvas
 
 

@@ -8,8 +8,7 @@ from kbx_tui.search.evidence.evidence import Scope, Signal
 from kbx_tui.search.query.typed_filters import read_filters
 from kbx_tui.search.request import Filters
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.cell_text import longest_fitting
-from kbx_tui.tui.drawing.lines import Line
+from kbx_tui.tui.drawing.lines import Line, longest_fitting
 from kbx_tui.tui.explore.answer_display import has_only_common_words, no_query, no_results
 from kbx_tui.tui.explore.inputs import mode_candidates
 from kbx_tui.tui.explore.presenting import signal_words

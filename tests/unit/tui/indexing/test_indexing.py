@@ -8,7 +8,7 @@ from kbx_tui.index.build.progress import Progress
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.tui.drawing.lines import Line
 from kbx_tui.tui.engine.index_sync import IndexRun
-from kbx_tui.tui.indexing.folder_tree import (
+from kbx_tui.tui.indexing.model import (
     FolderTree,
     count_by_folder,
     folders_in,

@@ -8,8 +8,8 @@ from textual.scrollbar import ScrollBar
 from kbx_tui.drafting.decided_pairs import ThresholdMetrics
 from kbx_tui.tui.dedup.panes import KnownList, no_draft_selected
 from kbx_tui.tui.dedup.rows import metrics_note
+from kbx_tui.tui.widgets.footer import StatusLine, seconds_to_read
 from kbx_tui.tui.widgets.number_slider import NOTE_FROM, STEPS, NumberSlider, cell_of, position_at
-from kbx_tui.tui.widgets.status_line import StatusLine, seconds_to_read
 
 
 @given(st.integers(0, STEPS), st.integers(2, 120))

@@ -1,18 +1,39 @@
-"""The line for errors, notices, hints, notes and progress, none of which needs to be dismissed."""
+"""The lines at the foot of a screen: the status line, and below it the bar of keys.
+
+Errors, notices, hints, notes and progress need not be dismissed. The bar shows keys that currently
+work, which can also be clicked.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
-from textual import events
+from textual import events, getters
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
 from kbx_tui.safe_text import safe_line
-from kbx_tui.tui.drawing.cell_text import fit, wrap
-from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Look, Span, looks
+from kbx_tui.tui.commands.command_table import Command, Scope
+from kbx_tui.tui.commands.keymap import Keymap
+from kbx_tui.tui.drawing.lines import (
+    BLANK,
+    Line,
+    LineDrawing,
+    Look,
+    Span,
+    fit,
+    looks,
+    part_at,
+    width_of,
+    wrap,
+)
+from kbx_tui.tui.terminal_app import TerminalApp
+from kbx_tui.tui.widgets.lines_view import LineWidget
 
 MAX_LINES, NOTE_LINES = 4, 2
 ROOM_FOR_NOTES = 20
@@ -146,3 +167,89 @@ class StatusLine(LineDrawing, Widget):
 
 def seconds_to_read(text: str, least: float) -> float:
     return max(least, 1.0 + len(text) / READING_SPEED)
+
+
+ALWAYS_SHOWN = ("keys", "quit")
+MOST = 6
+"""More commands than these are not read; the rest is in menus, the help and the palette."""
+
+
+class KeyBar(LineWidget):
+    COMPONENT_CLASSES = looks("accent")
+    app = getters.app(TerminalApp)
+    scopes: tuple[Scope, ...] = ("screen", "app")
+    first: Collection[str] = ()
+    """Ids of the commands that matter most now, shown whatever others there are room for."""
+
+    most = MOST
+    labels: Mapping[str, str] = MappingProxyType({})
+    """Labels in place of those of the command table, by command id."""
+
+    def show(
+        self,
+        *scopes: Scope,
+        first: Collection[str] = (),
+        most: int = MOST,
+        labels: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.scopes, self.first, self.most, self.labels = scopes, first, most, labels
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        keymap = self.app.keymap
+        shown = fitting_commands(self._commands(), keymap, self.size.width, self.first, self.most)
+        parts = ((command, _key_and_label(command, keymap)) for command in shown)
+        x = event.get_content_offset_capture(self).x
+        if (command := part_at(parts, x)) is not None:
+            self.app.simulate_key(keymap.keys(command)[0])
+
+    def line(self, width: int) -> Line:
+        return key_line(self._commands(), self.app.keymap, width, self.first, self.most)
+
+    def _commands(self) -> list[Command]:
+        return [
+            replace(command, label=self.labels.get(command.id, command.label))
+            for scope in self.scopes
+            for command in self.app.keymap.commands_in(scope)
+            if command.bar != "small" or self.screen.has_class("-small")
+        ]
+
+
+def key_line(
+    commands: Iterable[Command],
+    keymap: Keymap,
+    width: int,
+    first: Collection[str] = (),
+    most: int = MOST,
+) -> Line:
+    shown = fitting_commands(commands, keymap, width, first, most)
+    return tuple(span for command in shown for span in _key_and_label(command, keymap))
+
+
+def fitting_commands(
+    commands: Iterable[Command],
+    keymap: Keymap,
+    width: int,
+    first: Collection[str] = (),
+    most: int = MOST,
+) -> list[Command]:
+    """Return the commands that fit in `width` cells, at most `most`, always with `ALWAYS_SHOWN`.
+
+    Those of `first` precede the others in the choice, but not in the bar.
+    """
+    by_label: dict[str, Command] = {}
+    for command in commands:
+        if command.bar or command.id in first:
+            by_label.setdefault(command.label, command)  # the innermost of each label
+    sizes = {command.id: width_of(_key_and_label(command, keymap)) for command in by_label.values()}
+    kept = [command.id for label, command in by_label.items() if label in ALWAYS_SHOWN]
+    room = width - sum(map(sizes.__getitem__, kept))
+    for command in sorted(by_label.values(), key=lambda command: command.id not in first):
+        if command.id not in kept and len(kept) < most and sizes[command.id] <= room:
+            room -= sizes[command.id]
+            kept.append(command.id)
+    return [command for command in by_label.values() if command.id in kept]
+
+
+def _key_and_label(command: Command, keymap: Keymap) -> Line:
+    return (Span(f" {keymap.key_bar_text(command)}", "accent"), Span(f" {command.label} ", "dim"))

@@ -146,7 +146,16 @@ class IndexGeneration:
         return cast(Made, self._derived[make])
 
     def was_damaged(self) -> bool:
-        return _changed_in_place(self._store, self._file_states)
+        """Return whether a mapped file was changed in place, which no index run does."""
+        for file, then in self._file_states.items():
+            try:
+                now = os.stat(file)  # noqa: PTH116 - faster than Path
+            except OSError:  # replaced by another one, or removed
+                continue
+            is_same = now.st_size == then.st_size and now.st_mtime_ns == then.st_mtime_ns
+            if not is_same and now.st_ino == then.st_ino:
+                return True
+        return False
 
     def refresh_vectors(self, versions: Mapping[str, int], *, now: bool) -> bool:
         """Drop the vectors if the tables have other `versions`; return whether they were dropped.
@@ -342,18 +351,7 @@ class BodyReader:
 
 def _states_of_files(store: Store) -> dict[str, os.stat_result]:
     states: dict[str, os.stat_result] = {}
-    for name in DERIVED_FILES:
+    for file in (f"{store.uri}/{name}" for name in DERIVED_FILES):
         with suppress(OSError):
-            states[name] = os.stat(f"{store.uri}/{name}")  # noqa: PTH116 - faster than Path
+            states[file] = os.stat(file)  # noqa: PTH116 - faster than Path
     return states
-
-
-def _changed_in_place(store: Store, before: Mapping[str, os.stat_result]) -> bool:
-    """Return whether a mapped file was changed in place, which no index run does."""
-    now = _states_of_files(store)  # a file that is gone was replaced by another one, or removed
-    return any(
-        now[name].st_ino == then.st_ino
-        and (now[name].st_size, now[name].st_mtime_ns) != (then.st_size, then.st_mtime_ns)
-        for name, then in before.items()
-        if name in now
-    )

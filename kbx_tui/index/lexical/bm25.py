@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,8 +247,13 @@ class Bm25Index:
 
     def is_held(self, word: str) -> bool:
         """Return whether a text holds a folded word, in any form and language."""
-        terms = self._terms_of(word).values()
-        return any(part.holds(term) for part in self._segments for term in terms)
+        for language in self.languages:
+            term = term_of(word, language)
+            is_possible = term and (OF not in term or self.holds(term))
+            for part in self._segments if is_possible else ():
+                if part.holds(term):
+                    return True
+        return False
 
     def spelled_alike(self, word: str) -> list[str]:
         """Return the terms of the main language spelled most like a folded word, nearest first.
@@ -280,7 +285,8 @@ class Bm25Index:
         if rarity := self._rarities.get(term):
             return rarity
         rows = self._lookup(term)[0] if rows is None else rows
-        holding = np.count_nonzero(self.in_statistics[rows])
+        counts_all = self._count == self.size
+        holding = len(rows) if counts_all else np.count_nonzero(self.in_statistics[rows])
         idf = float(np.log1p((self._count - holding + 0.5) / (holding + 0.5)))
         if len(self._rarities) >= TERMS_KEPT:
             self._rarities.clear()
@@ -304,13 +310,15 @@ def _concatenated(matches: Sequence[tuple[Rows, Scores]]) -> tuple[Rows, Scores]
     return np.concatenate(rows), np.concatenate(frequencies)
 
 
-class TextsWithOffsets:
-    """Some texts of one Postings, all of which are added before a term is looked up."""
+class TextsWithOffsets(dict[str, list[list[int]]]):
+    """Where the words of each term start in some texts of one Postings, in the order of `add`.
+
+    All texts are added before a term is looked up.
+    """
 
     def __init__(self, postings: Postings, term_id: Callable[[str], int]) -> None:
         self._postings, self._term_id = postings, term_id
         self._doc_ids: list[int] = []
-        self._offsets: dict[str, list[list[int]]] = {}
 
     def add(self, doc_id: int) -> TextOffsets | None:
         size = int(self._postings.text_sizes[doc_id])
@@ -319,21 +327,17 @@ class TextsWithOffsets:
         self._doc_ids.append(doc_id)
         return TextOffsets(size, self, len(self._doc_ids) - 1)
 
-    def offsets_of(self, term: str) -> Sequence[Sequence[int]]:
-        """Return where each word of a term starts in each text, in the order of `add`."""
-        if (offsets := self._offsets.get(term)) is None:
-            doc_ids = np.array(self._doc_ids, np.int32)
-            offsets = self._postings.offsets_in(doc_ids, self._term_id(term))
-            self._offsets[term] = offsets
+    def __missing__(self, term: str) -> list[list[int]]:
+        doc_ids = np.array(self._doc_ids, np.int32)
+        self[term] = offsets = self._postings.offsets_in(doc_ids, self._term_id(term))
         return offsets
 
 
-@dataclass(frozen=True, slots=True)
-class TextOffsets:
+class TextOffsets(NamedTuple):
     size: int
-    _texts: TextsWithOffsets
-    _number: int
+    texts: TextsWithOffsets
+    number: int
 
     def of(self, term: str) -> Sequence[int]:
         """Return where each word of a term starts, ascending and at most `postings.BEYOND`."""
-        return self._texts.offsets_of(term)[self._number]
+        return self.texts[term][self.number]

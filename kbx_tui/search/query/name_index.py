@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -383,11 +384,12 @@ class KnownItems:
         Longest first, and only those with two telling words. Titles that several documents share
         are left out: they name a series.
         """
+        before = list(accumulate(telling, initial=0))
         runs = {
             (start, start + size): " ".join(words[start : start + size])
             for size in range(min(len(words), LONGEST_TITLE), 1, -1)
             for start in range(len(words) - size + 1)
-            if sum(telling[start : start + size]) > 1
+            if before[start + size] - before[start] > 1
         }
         hashes = np.array(list(map(key_hash, runs.values())), np.uint64)
         columns = [segment.documents.by_key.hashes for segment in self._segments]

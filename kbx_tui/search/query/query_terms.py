@@ -271,10 +271,10 @@ def identifiers(query: str) -> frozenset[str]:
 
     `pull request 2718`, `flush_queue_now`.
     """
-    words = query_terms(query)
-    if any(fold(word) in MONTHS for word in words):
+    folded = {word: fold(word) for word in query_terms(query)}
+    if not MONTHS.isdisjoint(folded.values()):
         return frozenset()
-    terms = [word for word in words if has_topic([fold(word)])]
+    terms = [word for word, each in folded.items() if has_topic([each])]
     numbers = {t for t in terms if _IDENTIFIER.search(t) and not _YEAR.fullmatch(t)}
     return frozenset(numbers if len(numbers) >= weights.IDENTIFIER_SHARE * len(terms) else ())
 

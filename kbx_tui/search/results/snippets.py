@@ -24,6 +24,7 @@ from functools import lru_cache
 from itertools import chain
 from math import inf
 from operator import itemgetter
+from typing import NamedTuple
 
 from kbx_tui.index.lexical.postings import CJK_CHARACTER, language_of, words_in
 from kbx_tui.knowledge.folding import ENGLISH, fold, stem
@@ -256,8 +257,7 @@ _LINE = re.compile(r"^.*\S.*$", re.MULTILINE)
 _LINE_BREAK = re.compile("\n")
 
 
-@dataclass(frozen=True, slots=True)
-class PassageSource:
+class PassageSource(NamedTuple):
     """A document, and what decides which of its passages fits a query best."""
 
     body: str
@@ -356,7 +356,8 @@ class PassageSource:
         words = TextWords(self.body[: len(text)], looked_for, self.language, self.offsets_of)
         chunks = ChunkCosines(text, self.cosines, self.body_line)
         matches = sorted(words.find(stems.keys() | wanted.words.keys()))
-        names = words.find(wanted.names, [heading[:2] for heading in headings])
+        in_headings = [heading[:2] for heading in headings] if wanted.names else ()
+        names = words.find(wanted.names, in_headings)
         all_matches = self._visible(text, sorted(matches + names) if names else matches)
         start = _newest_item(self.body, text) if self.is_for_news else None
         start = _first_text(text) if self.is_named else start
@@ -436,7 +437,7 @@ def topic_stems(query: str, language: str = ENGLISH) -> Mapping[str, str]:
     signs = [piece for piece in signs if not _HIRAGANA.fullmatch(piece)] or signs
     words = without_request(query_terms(_CJK_PIECE.sub(" ", query)), _NOT_SHOWN)
     return {
-        **{stem(fold(w), language): w for w in words if fold(w) not in without_topic},
+        **{stem(each, language): w for w in words if (each := fold(w)) not in without_topic},
         **{fold(piece): piece for piece in signs},
     }
 

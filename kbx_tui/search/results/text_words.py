@@ -171,13 +171,18 @@ def offsets_in_body(text: TextOffsets | None, body: str, *, read_at_most: int) -
         return None
 
     def offsets_of(word_stem: str) -> Sequence[int] | None:
-        is_indexed = word_stem.isalnum() and word_stem not in STOP_WORDS
-        if not is_indexed or len(word_stem) > LONGEST_STEM or _SIGN.search(word_stem):
+        if not _has_offsets(word_stem):
             return None
         offsets = text.of(word_stem)
-        return [offset - begin for offset in offsets[bisect_left(offsets, begin) :]]
+        return offsets and [offset - begin for offset in offsets[bisect_left(offsets, begin) :]]
 
     return offsets_of
+
+
+@lru_cache(maxsize=256)  # asked of each text
+def _has_offsets(word_stem: str) -> bool:
+    is_indexed = word_stem.isalnum() and word_stem not in STOP_WORDS
+    return is_indexed and len(word_stem) <= LONGEST_STEM and not _SIGN.search(word_stem)
 
 
 _HEADING = re.compile(r"(?<![^\n])(?P<marks>#{1,6})[ \t].*")

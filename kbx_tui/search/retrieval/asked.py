@@ -201,6 +201,7 @@ def _folded(query: str) -> frozenset[str]:
     return frozenset(word.folded for word in words_of(query))
 
 
+@lru_cache(maxsize=16)
 def asks_for_people(query: str) -> bool:
     return not (FOR_PEOPLE.isdisjoint(_folded(query)) or _ATTENDED.search(query))
 
@@ -216,16 +217,19 @@ def asked_kind(
     October 2022`.
     """
     name, of_kind = kinds.asked_for(query) or ("", None)
+    asks_for_age = named.asks_for_news and not for_time
+    if not (name or asks_for_age):
+        return None
     factors = np.ones(len(rows)) if of_kind is None else np.where(of_kind[rows], 1.0, OTHER_KIND)
     is_for_news = bool(named.news_of)
-    if named.asks_for_news and not for_time:
+    if asks_for_age:
         oldest = OLDEST_NEWS if named.names_only or is_for_news else OLDEST
         if oldest == OLDEST_NEWS and not _folded(query).isdisjoint(("new", "meeting", "meetings")):
             oldest = OLDEST_NEW
         factors = factors * (1.0 - (1.0 - oldest) * kinds.age[rows])
         newest = f"the newest {name}".rstrip()
         name = "what is new, newer a little higher" if is_for_news else newest
-    return AskedKind(name, frozen(factors), is_for_news=is_for_news) if name else None
+    return AskedKind(name, frozen(factors), is_for_news=is_for_news)
 
 
 def age_factors(dates: Sequence[str], half_life: float, today: date | None) -> Scores | None:
@@ -450,10 +454,11 @@ def _meant_by(
     that of a chief: `ceo`. Only one of two errors replaces a letter: `checkout` is not `checksum`.
     """
     words, most = generation.words, errors_in(word)
-    if (number := _WITH_NUMBER.fullmatch(word)) and not words.is_held(word):
-        parted = "-".join(number.groups())
-        return parted if len(words.rows_with_phrase(parted)) else ""
-    if not (word.isalpha() and has_topic([word])) or words.is_held(word):
+    if not word.isalpha():
+        number = _WITH_NUMBER.fullmatch(word)
+        parted = "-".join(number.groups()) if number and not words.is_held(word) else ""
+        return parted if parted and len(words.rows_with_phrase(parted)) else ""
+    if not has_topic([word]) or words.is_held(word):
         return ""
     role = generation.entity_pass.roles.spelled_out(word)
     if role and (is_role or role.startswith("chief ")):

@@ -1,7 +1,5 @@
 """A snippet is the best passage on one line, with its matches marked."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -323,14 +321,14 @@ def test_a_passage_shows_only_what_holds_but_all_words_count(
 ) -> None:
     source = PassageSource(FACTS, 1, query, as_said=facts_as_said(FACTS))
     for cosines in (NO_CHUNKS, ([1, 4], [0.1, 0.9])):
-        snippet = replace(source, cosines=cosines).snippet()
+        snippet = source._replace(cosines=cosines).snippet()
         assert (snippet.line_start, snippet.text, snippet.terms) == (line, shown, terms)
         assert snippet.forms == (query,) or snippet.forms[0].lower() == query
         assert all(snippet.text[at + 1] == "-" for at in snippet.line_breaks)
         assert [snippet.text[a:b].lower() for a, b in snippet.matches] == [
             word for word in shown.lower().split() if word == query
         ]
-    assert replace(source, is_for_news=True).snippet().text == "- Draws maps"
+    assert source._replace(is_for_news=True).snippet().text == "- Draws maps"
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,7 @@ class EntitiesById(Mapping[str, Entity]):
 
 
 PAGES_READ = 5
-"""Most pages read again for whether a name is still public that all pages of some hold."""
+"""Pages read again, at most, to learn whether a name that several pages hold is still public."""
 
 
 @dataclass(frozen=True, slots=True)

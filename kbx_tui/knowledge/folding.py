@@ -105,8 +105,10 @@ _FRENCH = {"tch": "ч", "ch": "ш", "ou": "u", "j": "ж", "ine": "in"}
 
 
 def romanizations(word: str) -> frozenset[str]:
-    """Return the keys of a word: that of `romanized`, and those of how Ukrainian is written and of
-    German and French spellings, where letters tell of one: `Serhiy`, `Zwetajewa`, `Joukov`.
+    """Return the keys of a word: that of `romanized`, and one for each other way to read it.
+
+    A word may be Ukrainian, or Cyrillic as Germans or the French spell it, where its letters look
+    so: `Serhiy`, `Zwetajewa`, `Joukov`.
     """
     folded = fold(word)
     readings = [word]

@@ -61,7 +61,7 @@ class BrokenLink:
     """1-based line of the file; 0 for a link in a property."""
     suggestions: tuple[str, ...]
     kind: BrokenKind = "page"
-    """What is missing: the file, or the heading or block in it, which is then the suggestion."""
+    """What is missing: the page, or a heading or block of it. Then the page itself is suggested."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.embedding.cross_encoder import LABELS, JudgedRelation
-from kbx_tui.knowledge.folding import fold, stem, tokens
+from kbx_tui.knowledge.folding import fold, tokens
 from kbx_tui.similarity.compared_words import (
     FUNCTION_WORDS,
-    MUTUAL,
     PLACES,
     SYNONYMS,
     Signals,
     analyse_words,
     are_derived,
     exchanged_words,
+    is_exchanged,
     prefer_the_same,
     word_set,
 )
@@ -595,31 +595,3 @@ def _are_equal_words(left: list[str], right: list[str]) -> bool:
             [word for word in side if word not in _LEGAL_FORMS] for side in (left, right)
         )
     return left == right
-
-
-_JOINING = word_set("and or & plus with the a an")
-MOST_EXCHANGED = 24
-"""Words between those that both texts begin and end with, in which parts may change places."""
-
-
-def is_exchanged(ours: list[str], theirs: list[str]) -> bool:
-    """Return whether two parts change places around what relates them: `A pays B`, `B pays A`.
-
-    A score over words, which are folded here, cannot see their order.
-    """
-    while ours and theirs and ours[0] == theirs[0]:
-        ours, theirs = ours[1:], theirs[1:]
-    while ours and theirs and ours[-1] == theirs[-1]:
-        ours, theirs = ours[:-1], theirs[:-1]
-    size = len(ours)
-    if size > MOST_EXCHANGED or sorted(ours) != sorted(theirs):
-        return False
-    return any(
-        ours[:one] == theirs[size - one :]
-        and ours[size - other :] == theirs[:other]
-        and ours[one : size - other] == theirs[other : size - one]
-        and not _JOINING.issuperset(ours[one : size - other])
-        and MUTUAL.isdisjoint(map(stem, ours[one : size - other]))
-        for one in range(1, size - 1)
-        for other in range(1, size - one)
-    )

@@ -209,7 +209,7 @@ def _intact(rows: Any, taken: set[str]) -> Any:
 
 
 SAMPLE = 32
-"""Vectors that are compared with the model before any of an index put aside is taken over."""
+"""Vectors of an index put aside that are compared with those of the model before any is used."""
 SAME_TEXT = 0.98
 """Least cosine of two vectors of one text: processors round differently (docs/decisions)."""
 

@@ -1,4 +1,4 @@
-"""Pass 2: BM25 and cosines of the documents in scope, for each variant of the query.
+"""Pass 2: BM25 and cosines of the documents in scope, for each variant of the query; its vectors.
 
 Pseudo-relevance feedback moves the query vector towards the documents that fit it best:
 
@@ -22,12 +22,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Literal
 
 import numpy as np
 
-from kbx_tui.embedding.embedder import Vector
+from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.postings import stem_of_term, terms_in
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
@@ -54,6 +56,7 @@ from kbx_tui.search.evidence.scores import (
     scale_cosine,
     scale_lexical,
 )
+from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration
 from kbx_tui.search.query.query_terms import (
     NamedQuery,
@@ -434,3 +437,59 @@ def converge(
         if rule == "stable" and unchanged >= STABLE_ROUNDS:
             return Converged(evaluated, "stable")
     return None if len(finite) > len(order) else Converged(evaluated, "all")
+
+
+VECTORS_KEPT = 256
+EMBEDDING_THREADS = 2
+HAND_OVER = 0.05
+"""Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
+
+
+class QueryVectors:
+    """Vectors of queries, each embedded once, in the background while other stages run.
+
+    Each query is a run of its own: a batch would pad queries to the longest, and leave a second
+    core idle, as the model uses one thread. So a vector depends only on its own text.
+    """
+
+    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
+        self._open_embedder = open_embedder
+        self._futures: LruCache[str, Future[Vector]] = LruCache(VECTORS_KEPT)
+        self._threads: ThreadPoolExecutor | None = None
+
+    def begin(self, text: str) -> None:
+        """Start embedding a text unless it is cached, also where that has failed before.
+
+        Raises EmbeddingError without a model.
+        """
+        if self._begun(text) is None:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(EMBEDDING_THREADS, "kbx-query")
+            embedder, begun = self._open_embedder(), Event()
+
+            def embed() -> Vector:
+                begun.set()
+                return embedder.embed_query(text)
+
+            self._futures.put(text, self._threads.submit(embed))
+            begun.wait(HAND_OVER)  # yields the GIL, or the thread would start late
+
+    def vector(self, text: str) -> Vector:
+        """Return the vector of a text, waiting for it. Raises EmbeddingError."""
+        self.begin(text)
+        future = self._futures.get(text)
+        assert future is not None  # begun above
+        return future.result()
+
+    def is_token(self, word: str) -> bool:
+        """Return whether the model has a token for a word."""
+        one, own = self._open_embedder().count_tokens(["the", word])
+        return one == own
+
+    def known(self, text: str) -> Vector | None:
+        return self.vector(text) if self._begun(text) is not None else None
+
+    def _begun(self, text: str) -> Future[Vector] | None:
+        future = self._futures.get(text)
+        has_failed = future is not None and future.done() and future.exception() is not None
+        return None if has_failed else future

@@ -113,10 +113,10 @@ class QueryDates:
         return dates if has_names or not topic else dates._without_kind(topic, generation)
 
     def _without_kind(self, words: Sequence[str], generation: IndexGeneration) -> Self:
-        """Return dates alone if the words besides only say what kind of documents is asked for.
+        """Return the dates without the other words if those only name a kind of documents.
 
-        They do if no document of the time says any, and they are the type or a folder of some, or
-        words such as `posts`.
+        They do if no document of that time holds any of them, and they are either the type, folder
+        or title of some documents or words for documents of any kind, such as `posts`.
         """
         flags = np.zeros(len(generation.snapshot.paths), np.bool_)
         for read in self.read:

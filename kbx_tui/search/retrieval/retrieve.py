@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
-from threading import Event
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kbx_tui.embedding.embedder import Embedder, Vector
+from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.lexical.postings import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
 from kbx_tui.index.snapshot import Snapshot
@@ -44,7 +42,6 @@ from kbx_tui.search.evidence.scores import (
     highest,
 )
 from kbx_tui.search.frecency import OpenedDocuments
-from kbx_tui.search.lru_cache import LruCache
 from kbx_tui.search.open_index import IndexGeneration, OpenIndex
 from kbx_tui.search.query.query_terms import NamedQuery, NameMatch, subject
 from kbx_tui.search.query.query_words import MOST_WORDS, QueryWords, has_topic, topic_words_of
@@ -73,6 +70,7 @@ from kbx_tui.search.retrieval.asked import (
 from kbx_tui.search.retrieval.document_pass import (
     DocumentPass,
     FeedbackQuery,
+    QueryVectors,
     TopKRequest,
     with_cosines,
 )
@@ -81,12 +79,8 @@ from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
 from kbx_tui.search.retrieval.speakers import TURNS_READ, UNSPOKEN, SpokenPassage, best_turn
 
-VECTORS_KEPT = 256
-EMBEDDING_THREADS = 2
 _KNOWN_BY: Mapping[str, str] = {"role": "role", "fuzzy": "similar name"}
 """What a query gives of an entity by which its page is found, if not its name."""
-HAND_OVER = 0.05
-"""Maximum time in seconds to wait for a thread to start embedding; it usually starts at once."""
 
 
 class Retriever:
@@ -520,56 +514,6 @@ class _Search:
             return dict.fromkeys(np.flatnonzero(listed if listed.any() else dated).tolist(), why)
         is_listed = bool(self._request.typed.filters) and not dates.undated
         return dict.fromkeys(range(len(rows)), "filter") if is_listed else {}
-
-
-class QueryVectors:
-    """Vectors of queries, each embedded once, in the background while other stages run.
-
-    Each query is a run of its own: a batch would pad queries to the longest, and leave a second
-    core idle, as the model uses one thread. So a vector depends only on its own text.
-    """
-
-    def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
-        self._open_embedder = open_embedder
-        self._futures: LruCache[str, Future[Vector]] = LruCache(VECTORS_KEPT)
-        self._threads: ThreadPoolExecutor | None = None
-
-    def begin(self, text: str) -> None:
-        """Start embedding a text unless it is cached, also where that has failed before.
-
-        Raises EmbeddingError without a model.
-        """
-        if self._begun(text) is None:
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(EMBEDDING_THREADS, "kbx-query")
-            embedder, begun = self._open_embedder(), Event()
-
-            def embed() -> Vector:
-                begun.set()
-                return embedder.embed_query(text)
-
-            self._futures.put(text, self._threads.submit(embed))
-            begun.wait(HAND_OVER)  # yields the GIL, or the thread would start late
-
-    def vector(self, text: str) -> Vector:
-        """Return the vector of a text, waiting for it. Raises EmbeddingError."""
-        self.begin(text)
-        future = self._futures.get(text)
-        assert future is not None  # begun above
-        return future.result()
-
-    def is_token(self, word: str) -> bool:
-        """Return whether the model has a token for a word."""
-        one, own = self._open_embedder().count_tokens(["the", word])
-        return one == own
-
-    def known(self, text: str) -> Vector | None:
-        return self.vector(text) if self._begun(text) is not None else None
-
-    def _begun(self, text: str) -> Future[Vector] | None:
-        future = self._futures.get(text)
-        has_failed = future is not None and future.done() and future.exception() is not None
-        return None if has_failed else future
 
 
 class AskedTurns:

@@ -21,8 +21,8 @@ from kbx_tui.removal import DERIVED_FILES
 from kbx_tui.search.query.name_index import NameIndex
 from kbx_tui.search.query.name_matching import QueryNames
 from kbx_tui.search.query.query_words import QueryWords
+from kbx_tui.search.retrieval.document_pass import VECTORS_KEPT, QueryVectors
 from kbx_tui.search.retrieval.entity_pass import EntityPass
-from kbx_tui.search.retrieval.retrieve import VECTORS_KEPT, QueryVectors
 from tests.functional.vaults import write_vault
 
 QUERY = "what did grace say about the rollback"

@@ -193,7 +193,7 @@ def _result_section(shared: SharedSearch) -> Markup:
 
 
 def _legend(results: Sequence[OwnedResult]) -> Markup:
-    """Return what the looks of a bar mean, those that occur; empty where no document is linked."""
+    """Return what each part of the bars means that occurs; empty if no document is linked."""
     used = {
         kind for own in results for kind in LOOKS if (own.result.explain or {}).get(f"{kind}_part")
     }

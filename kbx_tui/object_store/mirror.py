@@ -400,9 +400,8 @@ class MirrorFolder:
             target.parent.mkdir(parents=True, exist_ok=True)
             _link(self.file(file), target)
         before = self.current()
-        version = MirroredVersion(
-            manifest.version, head.manifest, folder.name, manifest.published_at
-        )
+        number, published_at = manifest.version, manifest.published_at
+        version = MirroredVersion(number, head.manifest, folder.name, published_at)
         write_atomically(self.path / STATE, msgspec.json.encode(version))
         if before is not None:
             with suppress(OSError):

@@ -107,10 +107,8 @@ def _asked(shared: SharedSearch) -> Markup:
         element("span", part, class_="option") if part.startswith("--") else part
         for part in _OPTION.split(shared.command)
     ]
-    parts += [
-        element("h3", "The same on the command line"),
-        element("pre", element("code", *command)),
-    ]
+    parts += [element("h3", "The same on the command line")]
+    parts += [element("pre", element("code", *command))]
     return _section("How it was searched", "asked", *parts)
 
 

@@ -62,7 +62,7 @@ class NameTable:
     lengths: Mapping[str, Collection[int]]
     """How many of those words names have, by the first of them."""
     paths: Mapping[str, str]
-    """The page that a path or id is of."""
+    """The path of the page, by its path and by its id."""
 
 
 @dataclass(frozen=True, slots=True)

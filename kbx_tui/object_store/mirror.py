@@ -459,7 +459,7 @@ class MirrorFolder:
             os.utime(self.path / STATE)
 
     def _named(self, folder: str, name: re.Pattern[str]) -> list[Path]:
-        """Return what has a name of ours; systems put files of theirs into any folder."""
+        """Return the files whose names match, and not those that systems put into any folder."""
         return [each for each in (self.path / folder).iterdir() if name.fullmatch(each.name)]
 
     def _remove_version(self, manifest: Path) -> None:

@@ -62,7 +62,7 @@ class NameTable:
     lengths: Mapping[str, Collection[int]]
     """How many of those words names have, by the first of them."""
     paths: Mapping[str, str]
-    """The page that a path or id is of."""
+    """The path of the page, by its path and by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,9 +319,8 @@ class Documents:
 
     def facets(self, documents: Ranking | str) -> Facets:
         """Return how many have each type, tag, month, person and folder; "" are all documents."""
-        return (
-            self._session.fresh_index().generation().derived(FacetIndex).of(self.chosen(documents))
-        )
+        generation = self._session.fresh_index().generation()
+        return generation.derived(FacetIndex).of(self.chosen(documents))
 
     def chosen(self, documents: Ranking | str) -> Sequence[str]:
         """Return the paths of the results of a ranking, or those that a path filter matches."""
@@ -366,10 +365,8 @@ class Documents:
 
         If no path begins with it, return those with a similar name: `memory/meetings/` for `mee`.
         """
-        paths, text = (
-            self._session.fresh_index().generation().snapshot.paths,
-            replace_surrogates(text),
-        )
+        paths = self._session.fresh_index().generation().snapshot.paths
+        text = replace_surrogates(text)
         return complete(paths, text, self._session.root, limit) or similar_paths(paths, text, limit)
 
     def complete_filter(self, unfinished: UnfinishedFilter, limit: int = 20) -> FilterCompletions:
@@ -439,9 +436,8 @@ class Documents:
         return CORE_ENTITY_TYPES | frozenset(self._session.settings.entities.types)
 
     def _public(self, path: str, data: bytes, content_hash: str = "") -> PublicPage:
-        return PublicPage(
-            path, data, self._entity_types(), content_hash, self._session.conventions()
-        )
+        types, conventions = self._entity_types(), self._session.conventions()
+        return PublicPage(path, data, types, content_hash, conventions)
 
     def _bytes(self, path: str) -> bytes:
         """Return the content of a page; for agents, without its redacted parts."""

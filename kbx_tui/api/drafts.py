@@ -198,9 +198,8 @@ class Drafts:
         checks = self._check_groups(scan, threshold)
         if not kept:
             return checks
-        return [
-            replace(check, draft=replace(check.draft, choice=Choice("skip"))) for check in checks
-        ]
+        skip = Choice("skip")
+        return [replace(each, draft=replace(each.draft, choice=skip)) for each in checks]
 
     def keep(self, check: DraftCheck, *, kept: bool = True) -> None:
         """Exclude the facts of a check from later scans; include them if `kept` is False.

@@ -112,6 +112,21 @@ class FileWriter:
         self._session.reread_settings()
         return Written(True, CONFIG_NAME, diff, entry=entry)
 
+    def write_pages(
+        self,
+        path: str,
+        edits: Sequence[FileEdit],
+        description: str,
+        hints: Sequence[str] = (),
+        *,
+        dry_run: bool,
+    ) -> Written:
+        """Write pages, of which `path` is the one to name, unless it is a dry run."""
+        diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
+        entry = None if dry_run else self.write(edits, description)
+        paths = tuple(edit.path for edit in edits)
+        return Written(not dry_run, path, diff, hints=tuple(hints), entry=entry, paths=paths)
+
     def write(self, edits: Sequence[FileEdit], description: str) -> int | None:
         """Write files, all or none, update index and git, and return the journal number."""
         for edit in edits:

@@ -85,9 +85,7 @@ class Judgments:
     def grades(self, query: str) -> Mapping[str, int | None]:
         """Return the user's grades for a query by path, None for not sure."""
         key = query_key(query)
-        return {
-            judgment.path: judgment.grade for judgment in self._log.read() if judgment.query == key
-        }
+        return {each.path: each.grade for each in self._log.read() if each.query == key}
 
     def queries(self, folder: Path | str | None = None) -> tuple[JudgedQuery, ...]:
         """Return the queries judged in a folder, or by the user. Raises NotFound, ConfigError."""
@@ -256,9 +254,7 @@ class Preferences:
             return {}
         queries = dict.fromkeys(preference.query for preference in preferences)
         found = self._kept.read(queries, tuning.preset, self._session.newest_generation())
-        return {
-            query: rank(evidence, tuning).best_paths(DEPTH) for query, evidence in found.items()
-        }
+        return {query: rank(each, tuning).best_paths(DEPTH) for query, each in found.items()}
 
 
 EVIDENCE_BYTES = 512 * 1024 * 1024
@@ -338,9 +334,7 @@ class Tuner:
         """Return the paths of the first results of each query, muted ones included."""
         tuning = self._searcher.tuning()
         requests = (SearchRequest(query, muted_documents=()) for query in queries)
-        return [
-            rank(self._searcher.retrieve(request), tuning).best_paths(limit) for request in requests
-        ]
+        return [rank(self._searcher.retrieve(each), tuning).best_paths(limit) for each in requests]
 
     def observe_thresholds(
         self,

@@ -154,7 +154,7 @@ class KnowledgeBase:
 
     @staticmethod
     def _of(session: Session, untrusted: tuple[TrustRequest, ...]) -> KnowledgeBase:
-        """Return the base of a session of an open one."""
+        """Return a base over an existing session, without opening it again."""
         kb = KnowledgeBase.__new__(KnowledgeBase)
         kb.root, kb.untrusted = session.root, untrusted
         kb._session, kb._public = session, None

@@ -17,7 +17,6 @@ from kbx_tui.api.similarity import Similarity
 from kbx_tui.drafting.checking import check_with_entity
 from kbx_tui.drafting.deciding import known_matches
 from kbx_tui.drafting.drafts import Draft, Written, fact_kind, new_draft
-from kbx_tui.drafting.planning import file_diff
 from kbx_tui.editing.fact_edits import AddFact, ChangeFact, DeleteFact, StrikeFact
 from kbx_tui.editing.file_edits import FileEdit
 from kbx_tui.editing.journal import read_file
@@ -72,12 +71,8 @@ class Pages:
         """
         name = replace_surrogates(name).strip()
         path = self._free_path(kind, name)
-        data = new_page(kind, name, fields or {})
-        written = Written(written=False, path=path, diff=file_diff(path, None, data))
-        if dry_run:
-            return written
-        entry = self._files.write([FileEdit(path, None, data)], f"{kind} create {name}")
-        return replace(written, written=True, entry=entry)
+        edits = [FileEdit(path, None, new_page(kind, name, fields or {}))]
+        return self._files.write_pages(path, edits, f"{kind} create {name}", dry_run=dry_run)
 
     def edit(
         self,
@@ -153,13 +148,9 @@ class Pages:
                 edits.append(FileEdit(source, text, follow(source, text)))
         edits.append(FileEdit(two.path, gone, None))
         edits = [edit for edit in edits if edit.after != edit.before]
-        diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
-        hints, paths = (*left_out, *self._names_of(two.path)), tuple(edit.path for edit in edits)
-        written = Written(False, one.path, diff, hints=hints, paths=paths)
-        if dry_run:
-            return written
-        entry = self._files.write(edits, f"person merge {two.name} into {one.name}")
-        return replace(written, written=True, entry=entry)
+        description = f"person merge {two.name} into {one.name}"
+        hints = (*left_out, *self._names_of(two.path))
+        return self._files.write_pages(one.path, edits, description, hints, dry_run=dry_run)
 
     def correct_name(self, wrong: str, right: str, *, dry_run: bool = False) -> Written:
         """Write a misheard name rightly, wherever it stands as whole words.
@@ -204,13 +195,8 @@ class Pages:
             reason = "; ".join(hints) or "`kbx search` finds similar names"
             raise NotFound(f"no page has {correction.wrong!r} to correct: {reason}")
         hints.append(f"{format_count(places, 'place')} in {format_count(len(edits), 'page')}")
-        diff = "".join(file_diff(edit.path, edit.before, edit.after) for edit in edits)
-        paths = tuple(edit.path for edit in edits)
-        written = Written(False, paths[0], diff, hints=tuple(hints), paths=paths)
-        if dry_run:
-            return written
-        entry = self._files.write(edits, f"correct {correction.wrong} to {correction.right}")
-        return replace(written, written=True, entry=entry)
+        description = f"correct {correction.wrong} to {correction.right}"
+        return self._files.write_pages(edits[0].path, edits, description, hints, dry_run=dry_run)
 
     def _names_of(self, path: str) -> Iterator[str]:
         """Yield sentences on judgments and settings that name a page, and go on naming it."""

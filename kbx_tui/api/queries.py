@@ -213,7 +213,7 @@ class WhyNotSearch:
             yield from self._first("filters", [({**values, "query": query}, text)])
 
     def _without_a_filter(self) -> Iterator[Change]:
-        """Yield for each dimension the first change that brings the document into the top."""
+        """Yield for each kind of filter the first change that brings the document into the top."""
         request = self.request
         for dimension, (off, words, _) in NO_FILTER.items():
             if getattr(request, dimension):

@@ -117,9 +117,8 @@ class Searcher:
         if scored.failure or not rows:
             return None
         passages = self._retriever().passages_to_rerank(evidence, rows)
-        return PendingReranking(
-            evidence, used, rows, passages, (time.perf_counter() - start) * 1000
-        )
+        read_ms = (time.perf_counter() - start) * 1000
+        return PendingReranking(evidence, used, rows, passages, read_ms)
 
     def try_reranker(self, reranker: str | None, *, download: bool) -> RerankerTrial:
         name = self._reranker_name(reranker)

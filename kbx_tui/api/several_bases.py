@@ -113,11 +113,7 @@ def merge(request: SearchRequest, answers: Mapping[str, Answer]) -> SeveralRespo
         else:
             notes += [f"{name}: {note}" for note in answer.meta.notes]
             responses[name] = answer
-    owned = [
-        OwnedResult(name, result)
-        for name, response in responses.items()
-        for result in response.results
-    ]
+    owned = [OwnedResult(base, each) for base, found in responses.items() for each in found.results]
     if request.order == "date":
         owned.sort(key=lambda each: each.result.date, reverse=True)
     else:

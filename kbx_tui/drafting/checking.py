@@ -58,11 +58,8 @@ def check_drafts(
 ) -> list[DraftCheck]:
     """Return a check per draft, in order. Raises EmbeddingError and IndexForeign."""
     generation = index.generation()
-    snapshot, entity_pass, entities = (
-        generation.snapshot,
-        generation.entity_pass,
-        generation.entities,
-    )
+    snapshot, entities = generation.snapshot, generation.entities
+    entity_pass = generation.entity_pass
     subjects = engine.subjects
     full_texts = [_compared_text(draft) for draft in drafts]
     guesses = [guess_by_name(text, entity_pass, snapshot.entities, subjects) for text in full_texts]
@@ -174,9 +171,8 @@ def _judged(checks: Sequence[DraftCheck], engine: SimilarityEngine) -> list[Draf
     )
     pairs = dict(zip(asked, judged, strict=True))
     notes = (engine.judging_note,) if engine.judging_note else ()
-    return [
-        replace(_with_judgements(check, pairs), notes=(*check.notes, *notes)) for check in checks
-    ]
+    told = (_with_judgements(check, pairs) for check in checks)
+    return [replace(check, notes=(*check.notes, *notes)) for check in told]
 
 
 def _deciding(check: DraftCheck) -> list[SimilarityMatch | BatchMatch]:
@@ -231,9 +227,7 @@ def _with_judgements(check: DraftCheck, pairs: Mapping[int, PairSimilarity]) -> 
         for match in matches
         if (match.known.score >= FLOOR and is_near(match.known.pair)) or _says_something(match)
     ]
-    repeats = [
-        replace(repeat, pair=pairs.get(id(repeat.pair), repeat.pair)) for repeat in check.repeats
-    ]
+    repeats = [replace(each, pair=pairs.get(id(each.pair), each.pair)) for each in check.repeats]
     return replace(check, matches=tuple(near), repeats=tuple(repeats))
 
 

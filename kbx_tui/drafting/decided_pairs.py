@@ -68,9 +68,8 @@ def measure_threshold(
     if len(labelled) < MIN_LABELS:
         return None
     same = np.array([pair.label.same for pair in labelled], np.bool_)
-    accepted = np.array(
-        [pair.score >= threshold and not pair.is_conflict for pair in labelled], np.bool_
-    )
+    is_accepted = [pair.score >= threshold and not pair.is_conflict for pair in labelled]
+    accepted = np.array(is_accepted, np.bool_)
     precision, recall, _ = precision_recall_f1(same, accepted)
     return ThresholdMetrics(len(labelled), precision, recall)
 

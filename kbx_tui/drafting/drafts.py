@@ -305,8 +305,8 @@ class DraftCheck:
     written: str = ""
     """The draft as written, without the name it begins with; empty means its text."""
     closest: float | None = None
-    """Highest cosine, -1..1, of what is known of its entity, 1 where a word is shared. None where
-    nothing is known or drafted before."""
+    """Highest cosine (-1..1) with what is known of its entity, or 1 if they share a word; None if
+    nothing is known of it and no earlier draft is about it."""
 
     @property
     def of_another(self) -> DraftMatch | None:

@@ -174,8 +174,7 @@ def transfer_markup(text: str, source: str) -> str | None:
 def _shared_words(left: str, right: str, step: int) -> int:
     """Return how many leading words two texts share; with a step of -1, trailing words."""
     near = slice(None, _CONTEXT) if step > 0 else slice(-_CONTEXT, None)
-    words = [
-        _PLAIN_WORD.findall(strip_markup(text[near]).casefold())[::step] for text in (left, right)
-    ]
+    plain = (strip_markup(text[near]).casefold() for text in (left, right))
+    words = [_PLAIN_WORD.findall(text)[::step] for text in plain]
     pairs = zip(*words, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

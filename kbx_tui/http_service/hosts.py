@@ -29,7 +29,7 @@ class HostRules:
     names: frozenset[str]
     """Names and addresses, in lower case, that are accepted with any port: it may be forwarded."""
     any_address: bool = False
-    """Whether every numeric address is accepted. A name cannot be rebound to be one."""
+    """Whether every numeric address is accepted: DNS rebinding works only with names."""
     public: str = ""
     """Host and port of `--base-url`, if it has them."""
 

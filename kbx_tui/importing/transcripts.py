@@ -267,7 +267,7 @@ _OTTER_TURN = re.compile(
     r"(?P<open>\[)?(?P<name>[^\s\[][^\n]{0,60}?)(?(open)\])(?P<gap>[ \t]{1,40})"
     rf"[(\[]?{_TIME}[)\]]?:?[ \t]*"
 )
-"""`Ann Lee  0:12`; in brackets are names in texts of Zoom, and times in those of Rev."""
+"""`Ann Lee  0:12`. Zoom writes the name in brackets, Rev the time."""
 _FATHOM_TURN = re.compile(
     rf"@?{_TIME}[ \t]{{1,8}}-[ \t]{{1,8}}(?P<name>[^\n(]{{1,80}})(?:\(.*\)\s*)?"
 )

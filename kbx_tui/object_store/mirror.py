@@ -400,9 +400,8 @@ class MirrorFolder:
             target.parent.mkdir(parents=True, exist_ok=True)
             _link(self.file(file), target)
         before = self.current()
-        version = MirroredVersion(
-            manifest.version, head.manifest, folder.name, manifest.published_at
-        )
+        number, published_at = manifest.version, manifest.published_at
+        version = MirroredVersion(number, head.manifest, folder.name, published_at)
         write_atomically(self.path / STATE, msgspec.json.encode(version))
         if before is not None:
             with suppress(OSError):
@@ -460,7 +459,7 @@ class MirrorFolder:
             os.utime(self.path / STATE)
 
     def _named(self, folder: str, name: re.Pattern[str]) -> list[Path]:
-        """Return what has a name of ours; systems put files of theirs into any folder."""
+        """Return the files whose names match, and not those that systems put into any folder."""
         return [each for each in (self.path / folder).iterdir() if name.fullmatch(each.name)]
 
     def _remove_version(self, manifest: Path) -> None:

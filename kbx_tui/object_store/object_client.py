@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from statistics import median
 from threading import Barrier
@@ -329,9 +330,7 @@ def _race(key: str, write: Write, what: str, client: ObjectClient, racers: int) 
         return True
 
     with ThreadPoolExecutor(racers) as threads:
-        won = [
-            number for number, is_won in enumerate(threads.map(attempt, range(racers))) if is_won
-        ]
+        won = list(compress(range(racers), threads.map(attempt, range(racers))))
     if len(won) != 1:
         return [f"{len(won)} of {racers} simultaneous writes {what} succeeded, where one should"]
     found = client.read(key)

@@ -228,9 +228,8 @@ def sweep(lease: WriterLease, grace: timedelta = GRACE) -> int:
 
 
 def _was_replaced(manifest: StoredObject, manifests: list[StoredObject], oldest: datetime) -> bool:
-    return any(
-        later.modified < oldest and _version(later) > _version(manifest) for later in manifests
-    )
+    number = _version(manifest)
+    return any(each.modified < oldest and _version(each) > number for each in manifests)
 
 
 def _version(manifest: StoredObject) -> int:

@@ -107,10 +107,8 @@ def _asked(shared: SharedSearch) -> Markup:
         element("span", part, class_="option") if part.startswith("--") else part
         for part in _OPTION.split(shared.command)
     ]
-    parts += [
-        element("h3", "The same on the command line"),
-        element("pre", element("code", *command)),
-    ]
+    parts += [element("h3", "The same on the command line")]
+    parts += [element("pre", element("code", *command))]
     return _section("How it was searched", "asked", *parts)
 
 
@@ -193,7 +191,7 @@ def _result_section(shared: SharedSearch) -> Markup:
 
 
 def _legend(results: Sequence[OwnedResult]) -> Markup:
-    """Return what the looks of a bar mean, those that occur; empty where no document is linked."""
+    """Return what each part of the bars means that occurs; empty if no document is linked."""
     used = {
         kind for own in results for kind in LOOKS if (own.result.explain or {}).get(f"{kind}_part")
     }

@@ -102,9 +102,7 @@ def meta_json(meta: SearchMeta) -> dict[str, Any]:
 
 def dates_json(dates: Sequence[PreferredDates]) -> list[dict[str, str | None]]:
     """Return the date words recognised: as typed, with first and last day; None for an open end."""
-    return [
-        {"text": read.text, "from": read.first or None, "to": read.last or None} for read in dates
-    ]
+    return [{"text": one.text, "from": one.first or None, "to": one.last or None} for one in dates]
 
 
 def completeness_json(meta: SearchMeta) -> dict[str, Any]:
@@ -292,10 +290,8 @@ def list_json(found: PageList, notes: Sequence[str]) -> dict[str, Any]:
 
 
 def related_json(found: RelatedDocuments) -> dict[str, Any]:
-    rows = [
-        picked(each, "path title date? type score~ reason", type=each.kind)
-        for each in found.related
-    ]
+    names = "path title date? type score~ reason"
+    rows = [picked(each, names, type=each.kind) for each in found.related]
     return picked(found, "path title related notes", related=rows)
 
 

@@ -181,9 +181,8 @@ class _Handlers:
         tool = params.name if find_method(params.name) else "unknown"  # clients may send any name
         result = answer.failure.type.lower() if answer.failure else "ok"
         self._called(tool, result, time.perf_counter() - began)
-        text = replace_surrogates(
-            json.dumps(answer.json, ensure_ascii=False, separators=(",", ":"))
-        )
+        compact = json.dumps(answer.json, ensure_ascii=False, separators=(",", ":"))
+        text = replace_surrogates(compact)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
             structured_content=json.loads(text),

@@ -64,9 +64,8 @@ def related_lines(found: RelatedDocuments) -> Iterator[str]:
         title = shortened(safe_line(each.title), width - len(indent))
         yield f"{format_score(each.score):>5}  {title}"
         yield f"{indent}{each.path}"
-        yield from (
-            line.plain for line in indented(Text(safe_line(each.reason)), width, rank_width=1)
-        )
+        reason = Text(safe_line(each.reason))
+        yield from (line.plain for line in indented(reason, width, rank_width=1))
     if not found.related:
         yield NOTHING_RELATED
 

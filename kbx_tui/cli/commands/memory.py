@@ -376,9 +376,7 @@ def _review(
     from kbx_tui.drafting.deciding import decide
 
     checks = [(check, decide(check, threshold)) for check in kb.drafts.check(drafts)]
-    chosen = [
-        replace(check.draft, choice=choose(check.draft, verdict)) for check, verdict in checks
-    ]
+    chosen = [replace(each.draft, choice=choose(each.draft, verdict)) for each, verdict in checks]
     plan = kb.drafts.plan(chosen)
     applied = kb.drafts.apply(plan) if apply else None
     warn_if_outdated(kb)

@@ -403,9 +403,8 @@ def list_queries() -> None:
         past = kb.queries.asked()
     if not past:
         say("no query has been asked in the app yet")
-    data = [
-        picked(asked, "query when found first settings", when=_when(asked.at)) for asked in past
-    ]
+    names = "query when found first settings"
+    data = [picked(asked, names, when=_when(asked.at)) for asked in past]
     lines = (f"{row['when'] or '':<19}  {_count(row['found']):>7}  {row['query']}" for row in data)
     print_result(data, lines)
 

@@ -310,13 +310,7 @@ def doctor_command() -> None:
       kbx doctor --kb ~/notes
       kbx doctor | xclip             copy it, where xclip is installed
     """
-    rows = [
-        ("program", version_line()),
-        *_system(),
-        *_terminal(),
-        *_base(),
-        *_recent_errors(),
-    ]
+    rows = [("program", version_line()), *_system(), *_terminal(), *_base(), *_recent_errors()]
     click.echo("\n".join(f"{label:<10}{value}".rstrip() for label, value in rows))
 
 

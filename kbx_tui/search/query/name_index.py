@@ -215,8 +215,8 @@ class MisspeltNames:
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
         index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
-        or more. A text that ends with a name, or is the end of one, is no misspelling of it:
-        `kuchemann` in `dkuchemann` is the surname, which is found as it is.
+        or more. A text that ends with a name, or is the end of one, is no misspelling of it: of
+        `dkuchemann`, which is D. Kuchemann, the surname is looked for by itself.
         """
         found = [(number, *self._most_similar(text)) for number, text in enumerate(texts)]
         for number, best, entities in sorted(found, key=lambda each: -each[1]):

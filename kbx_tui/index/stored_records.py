@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbx_tui.index.array_file import ArrayWriter
-from kbx_tui.index.arrays import Bytes, Ints, Rows, Starts, Versions
+from kbx_tui.index.arrays import Bytes, Hashes, Ints, Rows, Starts, Versions
 from kbx_tui.index.derived_files import DocumentFile, StateFile
 from kbx_tui.index.lexical.postings import Terms, make_postings
 from kbx_tui.index.store import Store
@@ -198,7 +198,16 @@ def _numbers_of(name: str, path: str) -> Iterator[str]:
 
 def key_hash(key: str) -> int:
     """Return a 64-bit hash of a key; among five million, a collision has probability 1e-6."""
-    return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(key), "little")
+
+
+def key_hashes(keys: Iterable[str]) -> Hashes:
+    """Return the hash of each key, as `key_hash` does."""
+    return np.frombuffer(b"".join(map(_digest, keys)), "<u8")
+
+
+def _digest(key: str) -> bytes:
+    return blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 BODY_COLUMNS = ["version", "body", "body_line"]

@@ -42,6 +42,7 @@ from kbx_tui.index.stored_records import (
     EntityColumn,
     item_key,
     key_hash,
+    key_hashes,
 )
 from kbx_tui.index.text_columns import TextColumn
 from kbx_tui.knowledge.entity_names import is_common_word
@@ -215,7 +216,7 @@ class MisspeltNames:
 
         With each come the similarity, 0..100, and the names most similar to it: the entity, by
         index, and the name. Texts are folded words written as one, of `SHORTEST_TO_COMPARE` letters
-        or more. A text that ends with a name, or is the end of one, is no misspelling of it: of
+        or more. A text that ends with a name, or is the end of one, does not count as misspelt: of
         `dkuchemann`, which is D. Kuchemann, the surname is looked for by itself.
         """
         found = [(number, *self._most_similar(text)) for number, text in enumerate(texts)]
@@ -391,7 +392,7 @@ class KnownItems:
             for start in range(len(words) - size + 1)
             if before[start + size] - before[start] > 1
         }
-        hashes = np.array(list(map(key_hash, runs.values())), np.uint64)
+        hashes = key_hashes(runs.values())
         columns = [segment.documents.by_key.hashes for segment in self._segments]
         known = {number for column in columns for number, _, _ in _places(column, hashes)}
         for number, ((start, end), key) in enumerate(runs.items()) if known else ():

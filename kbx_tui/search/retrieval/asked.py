@@ -170,7 +170,7 @@ class DocumentKinds:
             name, of_kind = "meetings", self.meetings
         else:
             return None
-        return None if of_kind.all() or np.count_nonzero(of_kind) < SOME else (name, of_kind)
+        return (name, of_kind) if SOME <= np.count_nonzero(of_kind) < len(of_kind) else None
 
     @cached_property
     def age(self) -> Scores:
@@ -220,7 +220,10 @@ def asked_kind(
     asks_for_age = named.asks_for_news and not for_time
     if not (name or asks_for_age):
         return None
-    factors = np.ones(len(rows)) if of_kind is None else np.where(of_kind[rows], 1.0, OTHER_KIND)
+    factors = np.ones(len(rows))
+    if of_kind is not None:
+        in_scope = of_kind if len(rows) == len(of_kind) else of_kind[rows]
+        factors = np.where(in_scope, 1.0, OTHER_KIND)
     is_for_news = bool(named.news_of)
     if asks_for_age:
         oldest = OLDEST_NEWS if named.names_only or is_for_news else OLDEST

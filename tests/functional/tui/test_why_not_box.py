@@ -249,7 +249,7 @@ async def test_every_filter_that_hides_a_document_is_named_and_dropped_together(
         before = driver.state
         answer = await ask(driver, "rollback plan")
         assert answer.standing == f"Left out by {filters}"
-        assert answer.actions[0].text == f"without {filters}"
+        assert answer.actions[0].text == f"search without {filters}"
         await take(driver, 0)
         await driver.until(lambda: ROLLBACKS in driver.paths)
         await driver.press("z")

@@ -281,7 +281,7 @@ def _main_reason(answer: WhyNot) -> str:
 
 
 SCOPES = frozenset({"path", "doc_types", "since", "until", "query", "filters", "dates"})
-"""What a change is of where its text goes on with `search`: `without @hana`, `of any date`."""
+"""Dimensions of changes whose texts say where to search: `without @hana`, `of any date`."""
 
 
 def _change_row(effect: ChangeEffect, state: SearchState) -> ActionRow:

@@ -166,6 +166,7 @@ class QueryLine(PathInput):
 
 class PathLine(PathInput):
     BINDINGS = bindings("path")
+    key_labels: Mapping[str, str] = {"path.results": "search there", "app.jump": ""}
     app = getters.app(TerminalApp)
 
     def __init__(self, model: ExploreModel) -> None:

@@ -117,8 +117,8 @@ class Explore(JudgingScreen):
     # Focus, keys and size.
 
     def on_key(self, event: events.Key) -> None:
-        """Type into the query line what is typed before it has the focus, and without results what
-        is no key of a command."""
+        """Insert into the query line what is typed before it has the focus, and without results
+        whatever does not call a command."""
         results = self.query_one(ResultList)
         if not event.is_printable or event.character is None:
             return

@@ -175,7 +175,7 @@ def test_wrapped_rows_have_a_hanging_indent() -> None:
     ]
 
 
-def test_prose_is_no_wider_than_is_read_with_ease() -> None:
+def test_prose_is_not_wider_than_is_read_with_ease() -> None:
     words, code = "word " * 60, "x = 1; " * 20
     layout = lay_out(preview_of([words, "```", code, "```"]), 160)
     widths = [_cells(text_in(layout, row)) for row in range(layout.height)]

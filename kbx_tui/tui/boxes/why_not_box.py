@@ -280,6 +280,10 @@ def _main_reason(answer: WhyNot) -> str:
     return pair.text(f"Number {answer.limit}, {title},", "it")
 
 
+SCOPES = frozenset({"path", "doc_types", "since", "until", "query", "filters", "dates"})
+"""Dimensions of changes whose texts say where to search: `without @hana`, `of any date`."""
+
+
 def _change_row(effect: ChangeEffect, state: SearchState) -> ActionRow:
     change, comparison = effect.change, effect.comparison
     lost, moved = len(comparison.lost), len(comparison.moved)
@@ -289,7 +293,7 @@ def _change_row(effect: ChangeEffect, state: SearchState) -> ActionRow:
     ]
     return ActionRow(
         "apply",
-        safe_line(change.text),
+        safe_line(f"search {change.text}" if change.dimension in SCOPES else change.text),
         rank=change.rank,
         effect=", ".join(filter(None, counts)) or "nothing else changes",
         detail=_detail(change.rank, comparison.lost, moved),

@@ -188,7 +188,10 @@ def _count(view: ExploreView) -> str:
 # Empty panes always show what to do next.
 
 
-WITH_ENTITIES = "Ask who said, decided or knows what; see why each answer stands where it does."
+WITH_ENTITIES = (
+    "Ask who said, decided or knows what. You see what you named, the results, and why each is"
+    " there."
+)
 WITHOUT_ENTITIES = (
     "Ask what your notes say; see why each answer stands where it does. Facets narrow them, with a"
     " query or without: tags, folders, dates, notes that others link to."
@@ -249,7 +252,9 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         what = "contains these words" if fast else "has these words or a similar meaning"
         where = [f"in {path}"] if scope.path else []
         where += [f"with {shorten(text, 40)}" for text in view.filters]
-        reason = f"None of the {scope.in_scope:,} documents {' and '.join(where)} {what}."
+        none = f"None of the {scope.in_scope:,} documents"
+        none = none if scope.in_scope > 1 else "Not even the one document"
+        reason = f"{none} {' and '.join(where)} {what}."
         keys = f"{keymap.key_of('focus.path')}, then {keymap.key_of('path.clear')},"
         if view.filters:
             keys = keymap.key_of("filter.remove")

@@ -105,7 +105,8 @@ class QueryLine(PathInput):
         if self.value:  # all of it is selected
             self._show_hint(REPLACES)
 
-    def watch_selection(self, _before: Selection, selection: Selection) -> None:
+    def watch_selection(self, before: Selection, selection: Selection) -> None:
+        super().watch_selection(before, selection)
         if selection.is_empty and self._hint == REPLACES:
             self._show_hint("")
 
@@ -115,7 +116,6 @@ class QueryLine(PathInput):
         if self.completion and self.completion == self._completed and self.app.app_focus:
             self.show_query(self._completed)
         self._model.update(query=self.value.strip())
-        self.scroll_to(x=0, animate=False)  # show the beginning of a long query
 
     def remove_filter(self, number: int) -> bool:
         """Remove a filter by number, from 0, or -1 for the last; return whether there was one."""
@@ -166,6 +166,7 @@ class QueryLine(PathInput):
 
 class PathLine(PathInput):
     BINDINGS = bindings("path")
+    key_labels: Mapping[str, str] = {"path.results": "search there", "app.jump": ""}
     app = getters.app(TerminalApp)
 
     def __init__(self, model: ExploreModel) -> None:
@@ -293,8 +294,9 @@ class Knobs(Horizontal):
 
     def __init__(self) -> None:
         super().__init__()
-        ends = "entity", "document"
-        self.alpha = NumberSlider("alpha", 0.5, ends=ends, command="alpha.less", note_room=12)
+        self.alpha = NumberSlider(
+            "alpha", 0.5, ends=("entity", "document"), command="alpha.less", note_room=12
+        )
         less = "threshold.less"
         self.threshold = NumberSlider("threshold", 0.5, command=less, note_room=30)
 
@@ -312,7 +314,7 @@ class Knobs(Horizontal):
         self.display = (self.is_moved or self.has_view) and not self.is_covered
 
     def cover(self, is_covered: bool) -> None:
-        """Give its line to what covers the results, if anything does."""
+        """Give its line to the document or card that is read, if there is one."""
         self.is_covered = is_covered
         self.show_or_hide()
 
@@ -336,15 +338,17 @@ NO_THRESHOLD = "threshold has no effect"
 
 def threshold_note(view: ExploreView) -> str:
     """Return `3 entities count, next changes at .42 and .51`, or why none can count."""
-    if view.mode.name == "fast":
-        return f"{NO_THRESHOLD} on a fast search"
+    if view.mode.name == "fast" or view.mode.reason == FLAT_REASONS["disabled"]:
+        return f"{NO_THRESHOLD} on a {view.mode.name} search"
     if not view.entities:
         return f"{NO_THRESHOLD}: no entity is found"
     if all(entity.muted or entity.pinned for entity in view.entities):
         return f"{NO_THRESHOLD}: all entities are pinned or muted"
     from kbx_tui.tui.explore.presenting import next_change_note  # loaded with the first search
 
-    scores = [each.score for each in view.entities if not (each.muted or each.pinned)]
+    scores = [
+        each.score for each in view.entities if not (each.muted or each.pinned or each.is_outnamed)
+    ]
     below = max((score for score in scores if score < view.threshold), default=None)
     reached = (score for score in scores if view.threshold <= score < 1.0)
     above = min((score + 1e-6 for score in reached), default=None)  # the score itself reaches it
@@ -427,13 +431,11 @@ def mode_candidates(
 
 
 class ChipLine(LineWidget):
-    """A line of chips, with their keys if the whole line fits; hidden while there are none."""
+    """A line of chips, with their keys where these work and the whole line fits."""
 
     DEFAULT_CSS = "ChipLine { display: none; }"
     chips: Line = BLANK
     without_keys: Line = BLANK
-    leave = ""
-    """The key that leaves a field, where the others are text."""
 
     def on_mount(self) -> None:
         self.watch(self.screen, "focused", self._refresh_keys, init=False)
@@ -441,19 +443,14 @@ class ChipLine(LineWidget):
     def _refresh_keys(self) -> None:
         self.refresh(layout=self.display)
 
-    def show_chips(self, chips: Line, without_keys: Line, keymap: Keymap) -> None:
-        self.without_keys, self.leave = without_keys, keymap.key_of("query.leave")
+    def show_chips(self, chips: Line, without_keys: Line) -> None:
+        self.without_keys = without_keys
         if chips != self.chips:  # laying out the screen for each step of a slider would be slow
             self.chips = chips
             self.refresh(layout=True)
 
     def line(self, width: int) -> Line:
-        if not isinstance(self.screen.focused, Input):
-            return self.chips
-        return tuple(
-            Span(f"{self.leave} {span.text}", "dim") if span.look == "accent" else span
-            for span in self.chips
-        )
+        return self.without_keys if isinstance(self.screen.focused, Input) else self.chips
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
@@ -480,10 +477,8 @@ class DateChip(ChipLine):
         else:
             is_filter = dates.use == "filter"
             words = (Span(" only " if is_filter else " prefers "), Span(dates.words, "strong"))
-            menu = f"{keymap.key_of('view.menu')} "  # said once where both keys are in it
-            other = off.removeprefix(menu) if only.startswith(menu) else off
-            keys = (*_key(only, "prefer" if is_filter else "only"), *_key(other, "remove"))
-        self.show_chips((*words, *keys), words, keymap)
+            keys = (*_key(only, "prefer" if is_filter else "only that"), *_key(off, "any time"))
+        self.show_chips((*words, *keys), words)
 
 
 def _key(key: str, label: str) -> Line:
@@ -505,7 +500,7 @@ class FilterChip(ChipLine):
             settings = (Span("  · " if filters else " "), Span(safe_line(words), "strong"))
             undo = _key(keymap.key_of("undo"), "undo")
         chips = [span for text in filters for span in _chip(text)]
-        self.show_chips((*chips, *remove, *settings, *undo), (*chips, *settings), keymap)
+        self.show_chips((*chips, *remove, *settings, *undo), (*chips, *settings))
 
     def on_click(self, event: events.Click) -> None:
         number = part_at(enumerate(map(_chip, self.filters)), event.x)

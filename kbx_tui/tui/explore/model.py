@@ -53,7 +53,7 @@ RERANKING_PAUSE_SECONDS = 0.2
 FIRST_RESULTS = 3
 MODE_HELP = {
     "two-pass": "entities first, then their documents",
-    "flat": "documents ranked without entities",
+    "flat": "text alone ranks, on a lower scale of scores",
     "fast": "words only, no entities and no meaning",
 }
 PRESET_HELP = {

@@ -107,9 +107,8 @@ class Panes(Horizontal):
         self._fit_knobs()
 
     def _fit_knobs(self) -> None:
-        is_covered = self.read is not None and not self.screen.has_class("-wide")
         for knobs in self.screen.query(Knobs):  # none before the first layout
-            knobs.cover(is_covered)
+            knobs.cover(self.read is not None)
 
     # Moving between panes, and hiding them.
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kbx_tui.formatting import (
+    format_count,
     format_percent,
     format_score,
     join_limited,
@@ -26,7 +27,7 @@ from kbx_tui.formatting import (
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.browse import EntityCard, EntityDocument
-from kbx_tui.search.evidence.evidence import EntityCandidate, Evidence, Signal
+from kbx_tui.search.evidence.evidence import Evidence, Signal
 from kbx_tui.search.evidence.reranking import RERANK_MS
 from kbx_tui.search.evidence.scores import RERANKER_WEIGHT
 from kbx_tui.search.ranking.explain import Explanation
@@ -57,7 +58,7 @@ SIGNAL_WORDS: Mapping[str, str] = {"first_name": "first name", "fuzzy": "like"}
 
 def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.ExploreView:
     evidence, order = ranking.evidence, state.request().order
-    kept = set(ranking.kept)
+    kept = set(ranking.counted)
     no_vector = np.isnan(ranking.components.cosine)
     if no_vector.all():  # the query or the whole index has no vectors to compare
         no_vector[:] = False
@@ -65,6 +66,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.
         result_row(evidence, ranked, has_vector=not no_vector[ranked.row])
         for ranked in answer.in_order(ranking, order, MAX_RESULTS)
     )
+    is_outnamed = bool(kept) and ranking.is_coverage
     left_out = (ranking.blended > 0.0) & ~ranking.included
     is_gated = ranking.kept and ranking.tuning.gate == "hard"
     return view.ExploreView(
@@ -82,7 +84,8 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.
                 signals=signal_words(entity.signals),
                 muted=entity.id in state.muted,
                 pinned=entity.id in state.pinned,
-                left_out="" if index in kept else left_out_words(ranking, entity),
+                left_out="" if index in kept else left_out_words(ranking, index),
+                is_outnamed=is_outnamed and not entity.named,
             )
             for index, entity in enumerate(evidence.entities)
             if entity.found or entity.id in state.pinned | state.muted
@@ -101,7 +104,7 @@ def present(ranking: Ranking, state: SearchState, alpha_note: str = "") -> view.
 
 def mode_words(ranking: Ranking) -> view.Mode:
     evidence = ranking.evidence
-    names = [safe_line(entity.name) for entity in ranking.kept_entities]
+    names = [safe_line(evidence.entities[index].name) for index in ranking.counted]
     timings = {name: took for name, took in evidence.timings.items() if name != RERANK_MS}
     return view.Mode(
         name=mode_name(ranking.search_mode, ranking.search_mode_reason),
@@ -115,10 +118,12 @@ def mode_words(ranking: Ranking) -> view.Mode:
     )
 
 
-def left_out_words(ranking: Ranking, entity: EntityCandidate) -> str:
-    tuning = ranking.tuning
+def left_out_words(ranking: Ranking, index: int) -> str:
+    entity, tuning = ranking.evidence.entities[index], ranking.tuning
     if entity.score < tuning.entity_threshold or not entity.found or entity.id in tuning.muted:
         return ""
+    if index in ranking.kept:
+        return "only named ones count"
     if ranking.search_mode == "two_pass":
         return f"only the best {tuning.max_entities} count"
     return LEFT_OUT.get(ranking.search_mode_reason, "")
@@ -354,20 +359,26 @@ def _likeness(cosine: float | None) -> str:
 
 LINK_PHRASES: Mapping[str, str] = {
     "own page": "is the page of {}",
-    "attendee": "{} attended",
+    "attendee": "{} attended{}",
     "frontmatter": "{} in its properties",
     "title": "{} in the title",
-    "wikilink": "links to {}",
-    "mention": "mentions {}",
+    "wikilink": "links to {}{}",
+    "mention": "mentions {}{}",
     "member": "with members of {}",
 }
 """What a link of each kind means, for the strongest one, which is the first of a reason."""
 
 
 def link_phrase(name: str, reason: str) -> str:
-    kind = reason.partition(",")[0].lstrip("0123456789 ")
+    """Return what links a document to an entity, with the numbers that tell it from others."""
+    strongest = reason.partition(",")[0]
+    kind = strongest.lstrip("0123456789 ")
     found = (text for word, text in LINK_PHRASES.items() if kind.startswith(word))
-    return next(found, "linked to {}").format(name)
+    number = int("".join(filter(str.isdigit, strongest.rpartition("of ")[2])) or 1)
+    more = f" {number} times" if number > 1 else ""
+    if kind.startswith("attendee"):
+        more = f" with {format_count(number - 1, 'other')}" if number > 1 else ""
+    return next(found, "linked to {}").format(name, more)
 
 
 def _reranking(ranked: Ranked, plain: float) -> view.Reranking | None:

@@ -67,8 +67,8 @@ class Explore(JudgingScreen):
         self.judge = ResultJudge(self, self.answer, self.reader)
         self.documents = DocumentActions(self, self.reader)
         self.tour = TourGuide(self)
-        self._slid: NumberSlider | None = None
-        """The slider moved last."""
+        self._slid: tuple[NumberSlider, float] | None = None
+        """The slider moved last, and its value before the first of these moves."""
         self.action_edit, self.action_copy = self.documents.edit, self.documents.copy
         self.action_share, self.action_end_tour = self.documents.share, self.tour.end
         self.action_refresh_index = self.documents.refresh_index
@@ -117,10 +117,18 @@ class Explore(JudgingScreen):
     # Focus, keys and size.
 
     def on_key(self, event: events.Key) -> None:
-        """Insert into the query line the keys that were typed before it had the focus."""
-        if self.focused is None and event.is_printable and event.character is not None:
+        """Insert into the query line what is typed before it has the focus, and without results
+        whatever does not call a command."""
+        results = self.query_one(ResultList)
+        if not event.is_printable or event.character is None:
+            return
+        if self.focused is None:
             event.stop()
             self.query_line.insert_text_at_cursor(event.character)
+        elif self.focused is self.query_line or (self.focused is results and not results.rows):
+            event.stop()  # in the field, it was sent before the field had the focus
+            self.set_focus(self.query_line)
+            self.query_line.post_message(events.Key(event.key, event.character))
 
     def fit(self, size: Size) -> None:
         self.set_class(size.height < 18, "-short")
@@ -170,6 +178,7 @@ class Explore(JudgingScreen):
         if results.current is not None:
             self._show_current(results.current)
         if is_new:
+            self._slid = None
             self.show_keys()
             self.judge.show_grades()
             self.on_measure_changed()
@@ -223,11 +232,14 @@ class Explore(JudgingScreen):
         if not event.value.strip():
             self.reader.close_card()
             self.answer.clear()
+            self.show_keys()
 
     @on(Input.Changed, "PathLine")
     def change_path(self, event: Input.Changed) -> None:
         path = event.value.strip()
         self.set_class(bool(path), "-scoped")
+        if event.input.has_focus:
+            self.query_one(StatusLine).clear_notice()  # it is about an earlier path
         if not (path and event.input.has_focus):  # the field handles a path being typed
             self.model.update(path=path)
         if not path and self.view is None:
@@ -240,20 +252,22 @@ class Explore(JudgingScreen):
     @on(NumberSlider.Changed)
     def change_knob(self, event: NumberSlider.Changed) -> None:
         slider, before = event.slider, self.view
+        value = getattr(self.model.state, slider.label)
         knobs = self.query_one(Knobs)
         knobs.is_moved = True
         knobs.show_or_hide()
         results, keymap = self.query_one(ResultList), self.app.keymap
-        if slider is not self._slid:  # what another slider did is not to its credit
-            self._slid = slider
-            results.compare_from_here()
+        if self._slid is None or slider is not self._slid[0]:
+            self._slid = slider, value
+            results.compare_from_here()  # what another slider did is not to its credit
         self.model.update(**{slider.label: event.value})
         self.show_keys()
         if before is not None and self.view is not None and self.view is not before:
-            words = moved_words(slider, results.settled, self.view)
+            is_back = event.value == self._slid[1]
+            words = moved_words(slider, results.settled, self.view, is_back=is_back)
             parts = words.split(", ")  # in one line: a second would cover the sliders
             wordings = [", ".join(parts[:count]) for count in range(len(parts), 0, -1)]
-            if keymap.offers("settings.save"):
+            if self._is_moved and keymap.offers("settings.save"):
                 wordings.insert(0, f"{words} · {keymap.key_of('settings.save')} saves it")
             self.show_notice(longest_fitting(wordings, self.size.width - 2))
 
@@ -264,12 +278,23 @@ class Explore(JudgingScreen):
 
     def key_labels(self) -> Mapping[str, str]:
         is_open = self.panes.is_why_open or self.panes.name_of(self.focused) == "why"
-        why = {"why.toggle": "less"} if is_open else {}
-        return {**super().key_labels(), **why}
+        labels = {"why.toggle": "less"} if is_open else {}
+        if self.has_class("-small"):
+            labels["settings.save"] = "save"
+        if self._has_yet_to_type:
+            asked = "earlier query" if self.app_state.queries else "example"
+            labels |= {"query.earlier": asked, "query.results": ""}
+        return {**super().key_labels(), **labels}
+
+    @property
+    def _has_yet_to_type(self) -> bool:
+        return self.focused is self.query_line and not self.query_line.value.strip()
 
     def first_keys(self) -> Collection[str]:
-        if self._is_moved and not self.is_typing:
-            return ("settings.save", "undo")
+        if self._has_yet_to_type:
+            return ("query.earlier", "app.leave")
+        if self._is_moved and isinstance(self.focused, ResultList | NumberSlider):
+            return ("results.read", "settings.save", "undo")
         small = self.has_class("-small")  # the most needed keys fill it
         return () if small else ("app.jump",) if self.is_typing else ("copy.menu",)
 
@@ -404,6 +429,7 @@ class Explore(JudgingScreen):
 
     def action_undo(self) -> None:
         self.model.undo()
+        self._slid = None
         self.query_one(ResultList).settle()  # the list is as it was: nothing has moved
 
     def action_remove_filter(self) -> None:

@@ -48,6 +48,8 @@ class EntityRow:
     pinned: bool = False
     left_out: str = ""
     """Why the entity does not count although it reaches the threshold; else empty."""
+    is_outnamed: bool = False
+    """Whether no threshold makes it count, because the query names others outright."""
 
     @property
     def sign(self) -> str:

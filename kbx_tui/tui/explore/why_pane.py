@@ -134,14 +134,17 @@ def why_sentence(why: Why, snippet: Snippet | None, most: int = MOST_WORDS) -> s
     Of the words that it says, it names the `most` frequent ones, as the document writes them, and
     none of a page that the query asks for.
     """
-    words = words_said(snippet)[:most] if snippet is not None else []
+    counts = words_said(snippet) if snippet is not None else {}
+    words = [*counts][:most]
     speaks, elsewhere = "", list[str]()
     if snippet is not None and snippet.speaker:
         speaks = f"{snippet.speaker} speaks here"
         shown = {fold(snippet.text[start:end]) for start, end in snippet.matches}
         elsewhere = [word for word in words if fold(word) not in shown]
-    said = _quoted([word for word in words if word not in elsewhere])
-    says = f"says {said}" if said else ""
+    said = [word for word in words if word not in elsewhere]
+    says = f"says {_quoted(said)}" if said else ""
+    if len(said) == len(counts) == 1 and (times := counts[said[0]]) > 1:
+        says += f" {times} times"  # many may say that word
     beside = f"{_quoted(elsewhere)} elsewhere in the document" if elsewhere else ""
     answers = (speaks, says or beside or why.likeness, says and beside)
     reasons = (*((why.known_as,) if why.known_as else answers), *why.links)
@@ -155,8 +158,8 @@ def _quoted(words: Sequence[str]) -> str:
     return listed([f"“{word}”" for word in words])
 
 
-def words_said(snippet: Snippet) -> list[str]:
-    """Return the words asked for that a document has, the most frequent first.
+def words_said(snippet: Snippet) -> dict[str, int]:
+    """Return the words asked for that a document has, and how often, the most frequent first.
 
     Forms of `say` are left out, and beside others words for documents of any kind, such as `team`.
     """
@@ -168,10 +171,10 @@ def words_said(snippet: Snippet) -> list[str]:
     terms = sorted(zip_longest(snippet.terms, snippet.forms), key=lambda term: -term[0][1])
     terms = [term for term in terms if fold(term[0][0]) not in SAYING]
     topics = [term for term in terms if fold(term[0][0]) not in DOCUMENT_WORDS]
-    return [
-        (form.lower() if word.islower() else form) if form else word
-        for (word, _), form in topics or terms
-    ]
+    return {
+        (form.lower() if word.islower() else form) if form else word: count
+        for (word, count), form in topics or terms
+    }
 
 
 def why_lines(why: Why, snippet: Snippet | None, width: int, *, in_full: bool = True) -> list[Line]:
@@ -426,18 +429,25 @@ def slider_note(slider: NumberSlider, view: ExploreView) -> str:
     return "; ".join(filter(None, (alpha_sentence(slider.value), view.alpha_note)))
 
 
-def moved_words(slider: NumberSlider, before: Iterable[ResultRow], after: ExploreView) -> str:
-    """Return what moving a slider has changed; `before` are those that the arrows count from."""
+def moved_words(
+    slider: NumberSlider, before: Iterable[ResultRow], after: ExploreView, *, is_back: bool = False
+) -> str:
+    """Return what moving a slider has changed; `before` are those that the arrows count from.
+
+    `is_back` says that the slider is where its first move began.
+    """
     ranks = {row.path: (row.rank, format_score(row.score)) for row in before}
     now = {row.path: (row.rank, format_score(row.score)) for row in after.results}
     moved = [rank for path, (rank, _) in now.items() if ranks.get(path, (0, ""))[0] != rank]
     stays = "no score changed" if ranks == now else "the order stays"
-    changed = f"{format_count(len(moved), 'result')} moved" if moved else stays
+    if is_back and ranks == now:
+        stays = "all is as it was"
+    changed = f"{format_count(len(moved), 'result')} moved{' back' * is_back}" if moved else stays
     if moved and min(moved) > FEW_RESULTS:
         changed += f", none of the first {min(moved) - 1}"
     note = after.alpha_note if slider.label == "alpha" else threshold_note(after)
     words = ", ".join(filter(None, (changed, note)))
-    return f"{slider.label} {format_score(slider.value)}: {words}"
+    return f"{slider.label} {format_score(slider.value)}{' again' * is_back}: {words}"
 
 
 def mode_words(view: ExploreView) -> Iterator[Words]:

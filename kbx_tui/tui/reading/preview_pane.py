@@ -240,6 +240,7 @@ class PreviewPane(TextPane):
             target = self.laid_out.preview.links[self._link].target
             text = shorten(f"{self.position} → {target}", room)
         elif position := self.position:
+            position = f"match {position}" if "/" in position else position
             text = f"{position} · {shorten_start(path, max(room - len(position) - 3, 1))}"
         else:
             text = shorten_start(path, room)

@@ -46,6 +46,8 @@ from kbx_tui.tui.reading.markdown_lines import (
 MARGIN = 2
 """Cells on the left that mark the best passage."""
 UNKNOWN_WIDTH = 80
+MOST_PROSE = 88
+"""Cells of lines that are read; those of tables and code may be longer."""
 LEAST_TEXT = 12
 """The minimum width of the text; in a narrower pane rows are cut when drawn."""
 
@@ -207,6 +209,7 @@ class TextLayout:
 def lay_out(source: Preview, width: int) -> TextLayout:
     """Return `source` wrapped for lines of `width` cells, unfolded; 0 is an unknown width."""
     room = max((width if width > 0 else UNKNOWN_WIDTH) - MARGIN - 1, LEAST_TEXT)
+    prose = min(room, MOST_PROSE)
     kinds = source.kinds or line_kinds(source.lines)
     drawn = dict(_drawn_tables(source.lines, kinds, room))
     preview = _with_drawn(source, drawn) if drawn else source
@@ -219,11 +222,12 @@ def lay_out(source: Preview, width: int) -> TextLayout:
             row_offsets.extend(drawn[number].rows[1:])
             indents.extend([MARGIN] * (len(drawn[number].rows) - 1))
             continue
-        if len(text) <= room and (2 * len(text) <= room or is_narrow(text)):
+        most = room if kind in ("code", "table") else prose
+        if len(text) <= most and (2 * len(text) <= most or is_narrow(text)):
             continue
         indent = len(wrap_prefix(text, kind))
-        indent = indent if indent <= room // 2 else 0
-        for start, _ in wrap_ranges(text, room, indent)[1:]:
+        indent = indent if indent <= most // 2 else 0
+        for start, _ in wrap_ranges(text, most, indent)[1:]:
             row_offsets.append(start)
             indents.append(MARGIN + indent)
     links = tuple(link.place for link in preview.links)

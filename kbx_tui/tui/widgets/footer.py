@@ -183,7 +183,7 @@ class KeyBar(LineWidget):
 
     most = MOST
     labels: Mapping[str, str] = MappingProxyType({})
-    """Labels in place of those of the command table, by command id."""
+    """Labels in place of those of the command table, by command id; without one, none is shown."""
 
     def show(
         self,
@@ -208,10 +208,11 @@ class KeyBar(LineWidget):
 
     def _commands(self) -> list[Command]:
         return [
-            replace(command, label=self.labels.get(command.id, command.label))
+            replace(command, label=label)
             for scope in self.scopes
             for command in self.app.keymap.commands_in(scope)
-            if command.bar != "small" or self.screen.has_class("-small")
+            if (label := self.labels.get(command.id, command.label))
+            and (command.bar != "small" or self.screen.has_class("-small"))
         ]
 
 

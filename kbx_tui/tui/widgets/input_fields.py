@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -16,6 +17,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.suggester import Suggester, SuggestionReady
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
 from kbx_tui.safe_text import safe_line
 from kbx_tui.user_files import logger
@@ -46,6 +48,21 @@ class OrderedInput(Input):
     def validate_value(self, value: str) -> str:
         """Return a text as the field holds it: a path or a file of state may hold controls."""
         return safe_line(value)
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        self.show_part()
+
+    def on_resize(self) -> None:
+        self.show_part()
+
+    def watch_selection(self, _before: Selection, _selection: Selection) -> None:
+        self.show_part()
+
+    def show_part(self) -> None:
+        """Show the cursor of a long text, or its beginning while it is not edited."""
+        x = cell_len(self.value[: self.cursor_position]) if self.has_focus else 0
+        self.scroll_to_region(Region(x, 0, 1, 1), force=True, animate=False)
 
     async def on_key(self, event: events.Key) -> None:
         if self.offers_help and event.key == "question_mark" and self.selected_text == self.value:

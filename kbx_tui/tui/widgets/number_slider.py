@@ -15,7 +15,7 @@ from textual.widget import Widget
 from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
-from kbx_tui.tui.drawing.lines import Line, Span, fit_line, looks, width_of
+from kbx_tui.tui.drawing.lines import Line, ScoreLook, Span, fit_line, looks, width_of
 from kbx_tui.tui.widgets.lines_view import LineWidget
 
 STEPS = 100
@@ -50,7 +50,7 @@ class Draggable(Widget):
 
 
 class NumberSlider(LineWidget, Draggable, can_focus=True):
-    COMPONENT_CLASSES = looks("label", "accent", "track", "rule", "knob")
+    COMPONENT_CLASSES = looks("label", "accent", "document", "entity", "track", "rule", "knob")
     BINDINGS = bindings("slider")
     keys = ""
     position: reactive[int] = reactive(0)
@@ -75,13 +75,14 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         label: str,
         start: float,
         *,
-        ends: tuple[str, str] = ("", ""),
+        ends: tuple[ScoreLook, ScoreLook] | tuple[()] = (),
         format_value: Callable[[float], str] = format_score,
         command: str = "",
         note_room: int = 0,
     ) -> None:
-        """`label` is also the widget's id; `format_value` formats the value for display; the keys
-        of `command` are shown beside the label. A track of less than the whole width leaves
+        """`label` is also the widget's id; `ends` are the parts of a score that count most at each
+        end, in their colours; `format_value` formats the value for display; the keys of `command`
+        are shown beside the label. A track of less than the whole width leaves
         `note_room` cells, also without a note: it must not jump when one comes or goes."""
         super().__init__(id=label)
         self.label, self.ends, self.format_value = label, ends, format_value
@@ -112,7 +113,7 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
         """Divide `width` cells; if they are few, omit the note first, then the end labels."""
         keys = f" {self.keys}" if self.keys and width >= KEYS_FROM else ""
         label, right = f"{self.label}{keys} ", ""
-        if any(self.ends) and width >= ENDS_FROM:
+        if self.ends and width >= ENDS_FROM:
             label, right = f"{label} {self.ends[0]} ", f" {self.ends[1]}"
         note = width // 3 if width >= NOTE_FROM else 0
         if SHORT_NOTE_FROM <= width < NOTE_FROM:
@@ -131,13 +132,15 @@ class NumberSlider(LineWidget, Draggable, can_focus=True):
             else Span("━" if cell < knob else "─", "track")
             for cell in range(layout.track)
         ]
-        keys = f" {self.keys} "
-        label = layout.label.partition(keys) if self.keys else (layout.label,)
+        name, keys, left_end = layout.label.partition(f" {self.keys} " if self.keys else " ")
+        ends = self.ends if self.ends and self.has_effect else ("label", "label")
         line = (
             Span(" "),
-            *(Span(text, "accent" if text == keys else "label") for text in label),
+            Span(name, "label"),
+            Span(keys, "accent"),
+            Span(left_end, ends[0]),
             *track,
-            Span(layout.right_end, "label"),
+            Span(layout.right_end, ends[1]),
             Span(f"{self.format_value(self.value):>{VALUE_WIDTH}}", "label"),
         )
         note = Span(f"   {self.note}", "dim")

@@ -149,11 +149,14 @@ async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  
 
 async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        await driver.until_shown(KeyBar, "esc keys", "ctrl+l jump")
+        await driver.until_shown(KeyBar, "esc keys", "↑ example", "ctrl+q quit")
         await driver.until_shown(ResultList, "Type to search.")
+        assert "results" not in driver.text_of(KeyBar)
         await driver.press("escape")
         await driver.until_shown(ResultList, "Press / and type to search.", "/ ↑ enter asks")
         assert "read" not in driver.text_of(KeyBar)  # there is nothing to read
+        await driver.write("hi")  # no keys of commands
+        await driver.until(lambda: driver.explore.query_one(QueryLine).value == "hi")
         await driver.press("f2", "f1")
         await driver.until_focused(QueryLine)
         await driver.ask(QUESTION)

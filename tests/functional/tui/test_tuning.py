@@ -10,7 +10,7 @@ from textual import on
 from textual.app import App, ComposeResult
 
 from kbx_tui.tui.explore.entities import EntityList
-from kbx_tui.tui.explore.inputs import ModeBadge, QueryLine
+from kbx_tui.tui.explore.inputs import Knobs, ModeBadge, QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.why_pane import WhyPane
 from kbx_tui.tui.shell.help_screen import HelpText
@@ -87,7 +87,7 @@ async def test_m_cycles_through_two_pass_flat_and_fast(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION, measured=True) as driver:
         await driver.press("down", "m")
         await driver.until_shown(ModeBadge, "flat · entities switched off")
-        await driver.until_shown(StatusLine, "documents ranked without entities; again for fast")
+        await driver.until_shown(StatusLine, "text alone ranks, on a lower scale of scores; again")
         await driver.until_shown(EntityList, "○ Alice Chen person 1.00")
         assert driver.watched.calls["retrieve"] == 1
         await driver.press("m")
@@ -183,6 +183,28 @@ async def test_a_hollow_entity_above_the_threshold_says_why_it_does_not_count(de
         driver.explore.query_one(EntityList).focus()
         await driver.press("down", "question_mark")
         await driver.until_shown(HelpText, "it reaches the threshold, but only the best 1 count")
+
+
+async def test_entities_count_only_if_none_is_named_outright(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("down", *["left_curly_bracket"] * 7)  # many reach this threshold
+        await driver.until_shown(StatusLine, "threshold .15: no score changed, 2 entities count ·")
+        await driver.until_shown(Knobs, "keeps 2 of")
+        await driver.until_shown(EntityList, "only named ones count")
+        assert driver.view.mode.reason == "Alice Chen + Migration"
+
+
+async def test_a_slider_moved_back_says_so(demo: Path) -> None:
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.press("down", *["left_square_bracket"] * 3)
+        await driver.until_shown(StatusLine, "results moved", "S saves it")
+        await driver.press(*["right_square_bracket"] * 3)
+        await driver.until_shown(StatusLine, "alpha .50 again: all is as it was")
+        assert "saves" not in driver.words_of(StatusLine)
+        await driver.press(*["left_square_bracket"] * 3)
+        driver.results.settle()  # time has passed: arrows count from here
+        await driver.press(*["right_square_bracket"] * 3)
+        await driver.until_shown(StatusLine, "alpha .50 again:", "results moved back")
 
 
 async def marked_first(driver: Driver) -> WhyPane:

@@ -84,7 +84,7 @@ async def test_every_change_brings_the_document_into_the_first_ten_and_z_takes_i
             assert driver.results.current is not None
             assert driver.results.current.path == MISSING
             if "until" in change.changes:  # no pane shows this filter
-                await driver.until_shown(FilterChip, change.text, "z undo")
+                await driver.until_shown(FilterChip, change.text.removeprefix("search "), "z undo")
             await driver.press("z")
             assert driver.state == before
             await driver.until(lambda: driver.paths == paths)
@@ -249,7 +249,7 @@ async def test_every_filter_that_hides_a_document_is_named_and_dropped_together(
         before = driver.state
         answer = await ask(driver, "rollback plan")
         assert answer.standing == f"Left out by {filters}"
-        assert answer.actions[0].text == f"without {filters}"
+        assert answer.actions[0].text == f"search without {filters}"
         await take(driver, 0)
         await driver.until(lambda: ROLLBACKS in driver.paths)
         await driver.press("z")

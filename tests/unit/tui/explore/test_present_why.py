@@ -308,6 +308,9 @@ def test_why_quotes_words_as_the_document_writes_them() -> None:
     terms, forms = (("cancelations", 2), ("say", 3), ("api", 1)), ("Cancellations", "said", "API")
     snippet = Snippet("", (), "", 1, 1, terms, forms=forms)
     assert why_sentence(why, snippet) == "says “cancellations” and “api”"
+    assert why_sentence(why, snippet, most=1) == "says “cancellations”"
+    alone = Snippet("", (), "", 1, 1, terms[:1], forms=forms[:1])  # as many documents may say it
+    assert why_sentence(why, alone) == "says “cancellations” 2 times"
 
 
 def test_why_says_that_a_speaker_says_only_what_the_turn_shown_says() -> None:
@@ -325,5 +328,7 @@ def test_why_says_that_a_speaker_says_only_what_the_turn_shown_says() -> None:
 def test_every_kind_of_link_is_put_in_words() -> None:
     kinds = [kind.replace("_", " ") for kind in LINK_KINDS]
     assert set(LINK_PHRASES) == set(kinds)
-    assert link_phrase("Alice", "attendee 2 of 5, 3 mentions") == "Alice attended"
+    assert link_phrase("Alice", "attendee 2 of 5, 3 mentions") == "Alice attended with 4 others"
+    assert link_phrase("Alice", "attendee 1 of 1") == "Alice attended"
+    assert link_phrase("Alice", "3 mentions, member") == "mentions Alice 3 times"
     assert link_phrase("Platform", "5 members") == "with members of Platform"

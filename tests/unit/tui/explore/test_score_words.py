@@ -104,6 +104,7 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
             "0 entities count, next change at .40",
         ),
         ((ALICE,), "fast", "threshold has no effect on a fast search"),
+        ((ALICE, replace(PLATFORM, is_outnamed=True)), "two-pass", "1 entity counts"),
         ((), "flat", "threshold has no effect: no entity is found"),
     ],
 )
@@ -144,6 +145,9 @@ def test_a_threshold_that_moves_nothing_says_why_and_what_would() -> None:
     assert moved_words(threshold, (), sure) == "threshold .50: no score changed, 1 entity counts"
     row = ResultRow(0, "0.md", "", "", 1, 0.5, 0.5, 0.0, 0.0, "")
     higher = view_of(sure.entities, results=(replace(row, score=0.7),))
+    assert moved_words(threshold, sure.results, sure, is_back=True) == (
+        "threshold .50 again: all is as it was, 1 entity counts"
+    )
     assert moved_words(threshold, [row], higher) == (
         "threshold .50: the order stays, 1 entity counts"
     )

@@ -175,6 +175,14 @@ def test_wrapped_rows_have_a_hanging_indent() -> None:
     ]
 
 
+def test_prose_is_not_wider_than_is_read_with_ease() -> None:
+    words, code = "word " * 60, "x = 1; " * 20
+    layout = lay_out(preview_of([words, "```", code, "```"]), 160)
+    widths = [_cells(text_in(layout, row)) for row in range(layout.height)]
+    assert max(widths[: layout.row_of(2)]) <= 90
+    assert max(widths[layout.row_of(2) :]) > 120
+
+
 def test_best_passage_is_marked_on_all_its_rows() -> None:
     layout = lay_out(preview_of(["a", "long enough for two rows", "", "b"], best=(2, 3)), 20)
     marked = [row for row in range(layout.height) if text_in(layout, row).startswith("▌")]

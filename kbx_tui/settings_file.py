@@ -214,7 +214,7 @@ def valid_values(section: Any, key: str) -> str:
         return f"text such as {schema['examples'][0]}"
     if "minimum" in schema:
         number = "a whole number" if schema["type"] == "integer" else "a number"
-        return f"{number} within {schema['minimum']:g}..{schema['maximum']:g}"
+        return f"{number} within {schema['minimum']:,.10g}..{schema['maximum']:,.10g}"
     types = {"string": "text", "array": "a list of texts", "boolean": "true or false"}
     return types.get(schema.get("type", ""), "of its type")
 

@@ -61,10 +61,13 @@ class Links:
         session = self._session
         session.ensure_indexed()
         path, links = self._path(replace_surrogates(name)), self._links()
-        generation, notes, vectors = session.fresh_index().generation(), list[str](), None
+        index, notes, vectors = session.fresh_index(), list[str](), None
+        generation = index.generation()
         try:
             embedder = session.embedder()
-            vectors = generation.vectors(model=embedder.model, dimension=embedder.dimension)
+            stored = int(index.store.meta().get("dimension", 0))
+            dimension = stored or embedder.dimension  # which a server says only if it is there
+            vectors = generation.vectors(model=embedder.model, dimension=dimension)
             notes += vector_notes(vectors.coverage.share, vectors.coverage.missing)
         except EmbeddingError as error:
             notes.append(f"meaning was not compared: {error}")

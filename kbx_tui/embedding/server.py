@@ -46,6 +46,7 @@ from kbx_tui.errors import (
     EmbeddingRateLimited,
     EmbeddingUnavailable,
 )
+from kbx_tui.formatting import format_count
 
 GEMINI_MODEL, GEMINI_DIMENSION = "gemini-embedding-001", 768
 BATCH_SIZE = 32
@@ -260,7 +261,8 @@ class ServerEmbedder(TokenCounter):
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise self._unusable("no list of vectors of numbers") from error
         if rows.keys() != set(range(count)):
-            raise self._unusable(f"{len(rows)} vectors for {count} texts")
+            counted = f"{format_count(len(rows), 'vector')} for {format_count(count, 'text')}"
+            raise self._unusable(counted)
         lengths = {len(row) for row in rows.values()}
         wanted = self._dimension or lengths.pop()
         if others := lengths - {wanted}:

@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from importlib.util import find_spec
+from itertools import chain
 from typing import Any
 
 from kbx_tui.importing.imported_document import (
@@ -123,6 +124,8 @@ def _read_pdf(data: bytes) -> dict[str, Any]:
 
 
 def _read_docx(data: bytes) -> dict[str, Any]:
+    if data.startswith(_OLE):
+        raise _Refused("it is encrypted, or of an old Word; save it as .docx without a password")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         expanded = sum(entry.file_size for entry in archive.infolist())
     if expanded > EXPANDED:
@@ -149,14 +152,17 @@ def _read_docx(data: bytes) -> dict[str, Any]:
     return _result(_stated(word, "core_properties"), "created", [("", text)], left_out)
 
 
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+"""How a file begins that holds an encrypted Word file, or is one of Word before 2007."""
 _BESIDE = re.compile(r"(header|footer|footnotes|endnotes|comments)\d*\.xml$")
 _HEADING = re.compile(r"heading ([1-6])$", re.IGNORECASE)
 _TEXTS = (
     ".//w:p | .//w:r/*[self::w:t or self::w:tab or self::w:br or self::w:cr or "
-    "self::w:noBreakHyphen][not(ancestor::*[local-name()='Fallback'])]"
+    "self::w:noBreakHyphen]"
+    "[not(ancestor::*[local-name()='Fallback'] | ancestor::w:del | ancestor::w:moveFrom)]"
 )
-"""The parts of a paragraph's text, also in links, fields, text boxes and what was inserted; a text
-box is a second time in its fallback."""
+"""The parts of a paragraph's text, also in links, fields, text boxes and what was inserted, but not
+what was deleted or moved away; a text box is a second time in its fallback."""
 _ROWS, _CELLS = (f"./w:{part} | ./w:sdt/w:sdtContent/w:{part}" for part in ("tr", "tc"))
 
 
@@ -168,8 +174,9 @@ def _blocks(element: Any, styles: Mapping[str, str]) -> Iterator[str]:
             yield _paragraph(child, styles)
         elif kind == "tbl":
             rows = (row.xpath(_CELLS) for row in child.xpath(_ROWS))
-            cells = ([" ".join(_blocks(cell, styles)) for cell in row] for row in rows)
-            yield markdown_table(list(cells))
+            cells = [[" ".join(_blocks(cell, styles)) for cell in row] for row in rows]
+            is_within = bool(child.xpath("./ancestor::w:tc"))  # a cell of a table, as in a form
+            yield " ".join(chain(*cells)) if is_within else markdown_table(cells)
         elif kind != "sectPr":
             yield from _blocks(child, styles)
 
@@ -220,7 +227,9 @@ _READERS: dict[str, Callable[[bytes], dict[str, Any]]] = {".pdf": _read_pdf, ".d
 def main() -> None:
     limit_memory(MEMORY)
     try:
-        result = _READERS[sys.argv[1]](sys.stdin.buffer.read())
+        if not (data := sys.stdin.buffer.read()):
+            raise _Refused("it is empty")
+        result = _READERS[sys.argv[1]](data)
     except _Refused as error:
         result = {"error": str(error)}
     except Exception as error:  # whatever a library raises for a damaged file

@@ -173,7 +173,7 @@ _TAG = re.compile(
     r"<(?:/?[a-z][^<>\n]*|/|[\d:.]+)>|\{(?:\\[^{}]*|/?[biu])\}", re.IGNORECASE
 )  # without `<`, or time is quadratic where none is closed
 _LABEL = re.compile(
-    r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"
+    r"(?P<dash>[-–]\s*)?(?P<name>[^\W\d_][\w .,'’()&/|-]{0,59}?)\s*(?::\s+|：\s*)(?=\S)"
 )
 _CHANGE = re.compile(r">>+\s*(?:(?P<name>[^\W\d_][^:>]{0,59}?)\s*:(?:\s+|$))?")
 _BRACKETS = re.compile(r"[(\[]\s*(?P<name>[^\W\d_][^()\[\]:]{0,59}?)\s*[)\]]\s*:?\s*")

@@ -14,7 +14,7 @@ from kbx_tui.knowledge.fields import is_folder_page, page_name, short_path
 from kbx_tui.knowledge.folding import fold, name_key, plural, singular, strip_accents
 from kbx_tui.knowledge.records import Attendee, Document, Entity, NameUse
 
-_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|(?<!\S)@\S+")
+_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|(?<!\S)@\S+|\s\|.*")
 _HANDLE = re.compile(r"(?<!\S)@([\w.-]+)|\(@?([^()]+)\)")
 
 

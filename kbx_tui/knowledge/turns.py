@@ -3,6 +3,7 @@
 A turn begins at a line with a label, and lasts until the next label, heading or redacted line:
 
     **Dana Kim:** words    Dana: words    Dana (10:32): words    [10:32] Dana: words
+    **Kim, Dana:** words    Dana (she/her): words    Dana | Acme: words
 
 A page has speakers if it is a dialogue: two labels or more that are written as names, of which one
 recurs or two are of attendees. Words such as `Note` and `Decision` name nobody; they end a turn,
@@ -47,10 +48,12 @@ UNKNOWN = re.compile(r"(?i)unknown\b.*|speaker(?:[ _-]?(?:\d+|[a-z]))?")
 """Names that programs give to unknown speakers."""
 
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[aApP][mM])?"
+_WORDS = r"[^\W\d_](?:[\w .'’-]{0,58}[\w.])?"
 _LABEL = re.compile(
     r"^(?=[^\n:：]*[:：])"  # spares the rest for most lines
-    rf"[ \t]{{0,3}}(?:[-*+][ \t]+)?(?:[\[(]?{_CLOCK}[\])]?[ \t]+(?:-[ \t]+)?)?(?:\*\*|__)?"
-    r"(?P<name>[^\W\d_](?:[\w .'’-]{0,58}[\w.])?)"
+    rf"[ \t]{{0,3}}(?:[-*+][ \t]+)?(?:[\[(]?{_CLOCK}[\])]?[ \t]+(?:-[ \t]+)?)?"
+    rf"(?P<bold>\*\*|__)?(?P<name>{_WORDS}(?(bold)(?:, {_WORDS})?))"
+    r"(?:[ \t]{1,3}(?:\([^()\n:]{1,40}\)|\|[^|*\n:]{1,40}))?"  # no part of a name
     rf"(?:\*\*|__)?(?:[ \t]{{1,3}}[\[(]{_CLOCK}[\])])?"
     r"(?:\*\*|__)?(?::(?:\*\*|__)?(?=\s|$)|：)",
     re.MULTILINE,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -220,8 +220,9 @@ LEAST_LENGTH = 40
 """Characters of a snippet below which it begins with an earlier sentence of its line."""
 RERANKED_LENGTH = 1_000
 """Characters of a passage that a reranker reads: some 250 tokens, what such models learned from."""
-READ_AT_MOST = 60_000
-"""Characters of a document that are searched, to bound the time of a snippet."""
+READ_AT_MOST, READ_FOR_A_WORD = 60_000, 2_000_000
+"""Characters of a document that are searched, to bound the time of a snippet: more only for a word
+that is not among the first, as in a book."""
 
 LANGUAGE_READ = 3_000
 
@@ -269,7 +270,8 @@ class PassageSource(NamedTuple):
     cosines: LinesAndCosines = NO_CHUNKS
     language: str = ENGLISH
     offsets_of: OffsetsOf | None = None
-    """Returns where words start in the body, which spares searching it."""
+    """Returns where words start in the first `READ_AT_MOST` characters of the body, which spares
+    searching them."""
     turn: Turn | None = None
     """The turn whose best passage is wanted."""
     is_for_news: bool = False
@@ -292,7 +294,7 @@ class PassageSource(NamedTuple):
             key, shown = self.property.partition(":")[0], self.property[:PASSAGE_LENGTH]
             return Snippet(shown, ((0, len(key)),), "", 1, max(self.body_line - 1, 1), ())
         turn, stems = self.turn, topic_stems(self.query, self.language)
-        text = self._text(READ_AT_MOST if turn is None else turn.end)
+        text = self._text(self._end_of_search(stems) if turn is None else turn.end)
         headings, wanted = find_headings(text), self._wanted(stems)
         start, matches = self._find(text, headings, stems, wanted)
         if turn is not None:
@@ -325,12 +327,25 @@ class PassageSource(NamedTuple):
 
         It begins where the snippet does, but is longer: at most `RERANKED_LENGTH` characters.
         """
-        text, stems = self._text(READ_AT_MOST), topic_stems(self.query, self.language)
+        stems = topic_stems(self.query, self.language)
+        text = self._text(self._end_of_search(stems))
         headings = find_headings(text)
         start, _ = self._find(text, headings, stems, self._wanted(stems))
         begin = _sentence_start(text, start) if self.turn is None else self.turn.start
         passage = text[begin : begin + RERANKED_LENGTH].strip()
         return "\n".join(filter(None, (title, _heading_above(text, headings, begin), passage)))
+
+    def _end_of_search(self, stems: Collection[str]) -> int:
+        """Return up to where the body is searched: as far as some word is first found, if any."""
+        if len(self.body) <= READ_AT_MOST:
+            return READ_AT_MOST
+        near = TextWords(self.body[:READ_AT_MOST], stems, self.language, self.offsets_of)
+        missing = [each for each in stems if not near.find([each])]
+        far = TextWords(self.body[READ_AT_MOST:READ_FOR_A_WORD], missing, self.language)
+        firsts = [found[0] for each in missing if (found := far.find([each]))]
+        if not firsts:
+            return READ_FOR_A_WORD if len(missing) == len(stems) else READ_AT_MOST
+        return READ_AT_MOST + max(end for _, end, _ in firsts) + RERANKED_LENGTH
 
     def _text(self, stop: int) -> str:
         return (self.as_said or self.body)[:stop]
@@ -353,7 +368,8 @@ class PassageSource(NamedTuple):
         Names are looked for in headings only, as they count nowhere else.
         """
         looked_for = (*stems, *wanted.words, *wanted.names)
-        words = TextWords(self.body[: len(text)], looked_for, self.language, self.offsets_of)
+        offsets_of = self.offsets_of if len(text) <= READ_AT_MOST else None
+        words = TextWords(self.body[: len(text)], looked_for, self.language, offsets_of)
         chunks = ChunkCosines(text, self.cosines, self.body_line)
         matches = sorted(words.find(stems.keys() | wanted.words.keys()))
         in_headings = [heading[:2] for heading in headings] if wanted.names else ()

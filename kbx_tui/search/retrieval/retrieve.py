@@ -77,7 +77,13 @@ from kbx_tui.search.retrieval.document_pass import (
 from kbx_tui.search.retrieval.entity_pass import NOTHING_LINKED, with_pinned
 from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.scope import ScopedDocuments, WideScope
-from kbx_tui.search.retrieval.speakers import TURNS_READ, UNSPOKEN, SpokenPassage, best_turn
+from kbx_tui.search.retrieval.speakers import (
+    HEARD_AT_MOST,
+    TURNS_READ,
+    UNSPOKEN,
+    SpokenPassage,
+    best_turn,
+)
 
 _KNOWN_BY: Mapping[str, str] = {"role": "role", "fuzzy": "similar name"}
 """What a query gives of an entity by which its page is found, if not its name."""
@@ -542,7 +548,9 @@ class AskedTurns:
     def best(self, row: int, body: str, offsets_of: OffsetsOf | None) -> SpokenPassage | None:
         if not (labels := self.labels.get(row)):
             return None
-        generation, text = self._generation, body[:READ_AT_MOST]
+        generation, text = self._generation, body[:HEARD_AT_MOST]
+        if len(text) > READ_AT_MOST:
+            offsets_of = None
         language = generation.words.language_of(row)
         turns, words = generation.speakers.turns(row, text), self.weights(language)
         always = self._asked.by_filter

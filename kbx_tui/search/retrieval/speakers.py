@@ -42,6 +42,8 @@ BEFORE = 0.7
 """What a word of the turn before counts."""
 TURNS_READ = 50
 """Documents whose turns are read to rank them, those with the highest BM25."""
+HEARD_AT_MOST = 500_000
+"""Characters of a transcript in which turns are looked for: about ten hours."""
 TURNS_KEPT = 4 * TURNS_READ
 """Documents whose turns are kept, those read last."""
 ACCORDING_TO = frozenset({("according", "to"), ("going", "by"), ("words", "of")})
@@ -104,8 +106,9 @@ class Speakers:
     def labels(self, name: str) -> Mapping[int, frozenset[str]]:
         """Return the keys of the labels that a name means, by the row of each document.
 
-        A person of the base speaks under any of their names; under a part of it, such as the first,
-        where nobody else has it, or where this person alone is linked to the document. Without
+        A person of the base speaks under any of their names, also with initials; under a part of
+        it, such as the first, where nobody else has it, or where this person alone is linked to the
+        document. Without
         such a person, those are meant whose label has all words of the name.
         """
         if (found := self._labels.get(name)) is None:
@@ -144,9 +147,25 @@ class Speakers:
 
     def _people(self, key: str) -> tuple[Entity, ...]:
         if key not in self._meant:
-            named = self._entities.named(key)
+            named = self._entities.named(key) or self._abbreviated(key)
             self._meant[key] = tuple(each for each in named if each.type == "person")
         return self._meant[key]
+
+    def _abbreviated(self, key: str) -> Sequence[Entity]:
+        """Return who is called by a label with initials, `Anna K.` or `A. Kowalczyk`."""
+        initials = [word for word in key.split() if len(word) == 1]
+        words = {*key.split()}.difference(initials)
+        if not (words and initials):
+            return ()
+        return [
+            each
+            for each in self._entities.named(" ".join(words))
+            if any(
+                words <= (own := {*name_key(name).split()})
+                and all(any(word.startswith(letter) for word in own - words) for letter in initials)
+                for name in (each.name, *each.aliases)
+            )
+        ]
 
     def _linked(self, person: Entity) -> set[int]:
         links = self._snapshot.links.get(person.id)

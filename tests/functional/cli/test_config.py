@@ -78,6 +78,7 @@ def test_a_setting_is_written_removed_and_undone(kbx: CommandLine, base: Path) -
         ("search", "1", "is not a setting"),
         ("search.hierarchy_alpha", "5", "must be a number within 0..1"),
         ("search.hierarchy_alpha", "nan", "must be a number within 0..1"),
+        ("search.age_half_life", "2e9", "must be a number within 0..1,000,000"),
         ("search.hierarchy_max_entities", "2.5", "must be a whole number within 1..20"),
         ("app.watch", "maybe", "must be true or false"),
         ("embedding.address", "http://u:hush@h/v1", "address is not valid: must be text such as"),

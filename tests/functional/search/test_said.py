@@ -111,6 +111,35 @@ def test_the_turn_of_the_person_comes_first_and_says_who_speaks(
     )
 
 
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("what did Anna Kowalczyk say about the wall", "Anna K.: Windows take away"),
+        ("why is Anna Bergström against the wall", "Anna B.: The wall costs light"),
+        ("wall said:@kowalczyk", "Anna K.: Windows take away"),
+        ("what did Marek Novak say about the wall", "M. Novak: The wall is wet"),
+        ("what did Marek Novak say about the crane", "M. Novak: The crane comes"),
+    ],
+)
+def test_a_label_with_an_initial_and_a_turn_late_in_a_long_meeting_are_read(
+    tmp_path: Path, question: str, words: str
+) -> None:
+    small_talk = "".join(f"Olga: Of this and that, {n}.\n\n" for n in range(3_000))
+    meeting = (
+        "---\ntype: meeting\nattendees: [Anna Bergström, Anna Kowalczyk, Marek Novak]\n---\n"
+        "# Site\n\nAnna B.: The wall costs light.\n\n"
+        "Anna K.: Windows take away the brace of the wall.\n\nM. Novak: The wall is wet.\n\n"
+        f"{small_talk}M. Novak: The crane comes on Tuesday.\n\nAnna B.: Fine.\n"
+    )
+    names = ("Anna Bergström", "Anna Kowalczyk", "Marek Novak", "Mona Novak-Hill")
+    people = {f"people/{n}.md": f"# {name}\n" for n, name in enumerate(names)}
+    files = people | {"meetings/site.md": meeting}
+    with KnowledgeBase(index_vault(tmp_path, files, fast=True)) as base:
+        first = base.search(question).results[0]
+    assert first.path == "meetings/site.md"
+    assert first.snippet.startswith(words)
+
+
 def test_what_only_others_say_is_shown_where_they_say_it(kb: KnowledgeBase) -> None:
     passages = {
         each.path: each.snippet for each in kb.search("what did Dana say about the ledger").results

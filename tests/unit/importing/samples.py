@@ -49,6 +49,7 @@ LABELS: tuple[tuple[str, str], ...] = (
     ("Dvořák, Marek", "Marek Dvořák"),
     ("Dr. Marek Dvořák", "Marek Dvořák"),
     ("Bob Okafor (Guest)", "Bob Okafor"),
+    ("Bob Okafor | Larkwater", "Bob Okafor"),
     ("Okafor, Bob", "Bob Okafor"),
     ("Thomas James Hale", "Thomas James Hale"),
     ("TJ", "Thomas James Hale"),

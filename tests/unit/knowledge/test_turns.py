@@ -21,6 +21,9 @@ def said(body: str, *attendees: str) -> list[tuple[str, str]]:
         "[10:32] Dana:",
         "10:32 - Dana:",
         "- Dana:",
+        "Dana (she/her):",
+        "**Dana (Guest):**",
+        "**Dana | Acme & Sons:**",
     ],
 )
 def test_a_line_with_a_label_begins_a_turn_that_lasts_until_the_next(label: str) -> None:
@@ -30,6 +33,11 @@ def test_a_line_with_a_label_begins_a_turn_that_lasts_until_the_next(label: str)
         ("Tom", "Tom: no"),
         ("Dana", f"{label} second"),
     ]
+
+
+def test_a_family_name_comes_first_only_in_a_label_that_stands_out() -> None:
+    body = "**Kim, Dana:** one\n\n**Ellis, Tom:** two\n\nIn May, Tom: so\n\n**Kim, Dana:** four\n"
+    assert [speaker for speaker, _ in said(body)] == ["Kim, Dana", "Ellis, Tom", "Kim, Dana"]
 
 
 def test_lines_that_name_nobody_end_a_turn() -> None:
@@ -69,6 +77,8 @@ def test_two_attendees_who_speak_once_each_are_a_dialogue() -> None:
 def test_a_hostile_page_is_read_in_one_pass() -> None:
     assert said("A" * 200_000 + ":\n") == []
     assert said("**" * 100_000) == []
+    assert said(f"**{'A, ' * 30}({'x' * 39}\n" * 2_000 + ":\n") == []
+    assert said(f"**{'Aa ' * 20}, {'Bb ' * 20} | {'c' * 39} x:\n" * 2_000) == []
     assert len(said("Dana: a\nTom: b\n" * 20_000)) == 40_000
     strangers = "".join(
         f"Guest {chr(65 + number % 26)}{number}: hello\n" for number in range(5_000)

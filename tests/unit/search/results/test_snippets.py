@@ -8,6 +8,7 @@ from kbx_tui.knowledge.facts import facts_as_said
 from kbx_tui.search.results.snippets import (
     NO_CHUNKS,
     PASSAGE_LENGTH,
+    READ_AT_MOST,
     RERANKED_LENGTH,
     PassageSource,
     WantedWords,
@@ -159,6 +160,24 @@ def test_a_snippet_knows_whether_it_ends_within_a_sentence(body: str, is_cut: bo
     snippet = PassageSource(body, 1, "migration").snippet()
     assert snippet.is_cut == is_cut
     assert snippet.text.endswith(" extraordinary") or not is_cut  # its last word is complete
+
+
+@pytest.mark.parametrize(
+    ("query", "cosines"),
+    [("anchorage", NO_CHUNKS), ("mooring", ((1, 150), (0.1, 0.9)))],
+    ids=["word", "meaning"],
+)
+def test_a_passage_far_down_a_long_text_is_found(
+    query: str, cosines: tuple[tuple[int, ...], tuple[float, ...]]
+) -> None:
+    filler = "## p. 1\n\nOf yachts and quays.\n\n" + f"{'Of silt and quays. ' * 40}\n" * 145
+    assert len(filler) > READ_AT_MOST
+    body = f"{filler}\nAnchorage is 14 euros a night.\n\n{filler}"
+    snippet = PassageSource(body, 1, query, cosines=cosines).snippet()
+    assert snippet.text.startswith("Anchorage is 14 euros a night.")
+    assert snippet.line_start == body[: body.index("Anchorage")].count("\n") + 1
+    reranked = PassageSource(body, 1, query, cosines=cosines).to_rerank("Harbour")
+    assert "Anchorage is 14 euros a night." in reranked
 
 
 def test_the_best_chunk_is_shown_if_no_word_matches() -> None:

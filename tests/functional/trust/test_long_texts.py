@@ -31,6 +31,7 @@ from kbx_tui.knowledge.facts import notes_in
 from kbx_tui.knowledge.fields import unique_ids
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.reading import Conventions, parse_document
+from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Attendee, Document, Entity
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.knowledge.vault import walk
@@ -179,6 +180,13 @@ def follow_links(count: int) -> None:
         assert 10 < len(walk(Path(folder)).files) < 100
 
 
+def find_namesake_files(count: int) -> None:
+    files = FileLookup(f"f{number}/n.md" for number in range(5_000))
+    for number in range(count):
+        folder = f"f{number % 5_000}"
+        assert files.find("N" if number % 2 else "../n", f"{folder}/x.md") == f"{folder}/n.md"
+
+
 def ask_again_and_again(count: int) -> None:
     people = [
         Entity(f"person:a{n}", f"Bo A{n}", "person", f"a{n}.md", ("Ann",)) for n in range(1_000)
@@ -238,6 +246,7 @@ SOURCE = f"- x (from: a{SPACES[:9_900]}b)\n"
         lambda: number_ids(6_000),
         lambda: follow_links(2_000),
         lambda: ask_again_and_again(30),
+        lambda: find_namesake_files(20_000),
         lambda: list(read_facts(page("# A\n## Facts\n" + SOURCE * 20), "x")),
         lambda: searched_text(document_row(page(f"---\nk: a{'0' * 80_000} b\n---\n"))),
     ],
@@ -246,7 +255,7 @@ SOURCE = f"- x (from: a{SPACES[:9_900]}b)\n"
          "parts", "turns", "spaces", "marks", "drafts", "topics", "correction", "csv",
          "links changed", "names listed", "aliases", "commas", "blanks",
          "mentions", "emphasis", "notes", "nested names", "letter cases", "ids", "links of links",
-         "names again", "spaces of a source", "digits"],
+         "names again", "files of one name", "spaces of a source", "digits"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()

@@ -14,7 +14,8 @@ import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.cli.output import table_text
-from kbx_tui.drafting.drafts import drafts_from_text
+from kbx_tui.drafting.drafts import Choice, Draft, drafts_from_text
+from kbx_tui.drafting.planning import make_plan
 from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.page_edits import NameCorrection
 from kbx_tui.editing.page_merge import with_links_to
@@ -40,6 +41,7 @@ from kbx_tui.search.link_graph import part_line
 from kbx_tui.search.open_index import BodyReader
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.ranking.rank import rank
+from kbx_tui.similarity.compared_words import exchanged_words
 from kbx_tui.tui.reading.markdown_lines import render_inline
 from tests.functional.vaults import index_vault
 
@@ -187,6 +189,27 @@ def find_namesake_files(count: int) -> None:
         assert files.find("N" if number % 2 else "../n", f"{folder}/x.md") == f"{folder}/n.md"
 
 
+def plan_many_drafts(count: int) -> None:
+    text = "# Bill Bo\n\n## Facts\n" + "".join(f"- fact {number}\n" for number in range(3_000))
+    bill = page_entity(page(text), "person:bill")
+    texts = [*(f"new {number}" for number in range(count)), "new 1", "fact 1"]
+    drafts = [
+        Draft(str(number), text, entity_id=bill.id, choice=Choice("create"))
+        for number, text in enumerate(texts)
+    ]
+    plan = make_plan(
+        drafts,
+        entities={bill.id: bill},
+        facts={},
+        read=lambda _: text.encode(),
+        today="2026-03-04",
+    )
+    assert [draft.id for draft in plan.drafts] == [draft.id for draft in drafts[:-2]]
+    assert [problem.draft_id for problem in plan.problems] == [str(count), str(count + 1)]
+    added = "".join(f"- [2026-03-04] new {number}\n" for number in range(count))
+    assert plan.files[0].after.decode() == text + added
+
+
 def ask_again_and_again(count: int) -> None:
     people = [
         Entity(f"person:a{n}", f"Bo A{n}", "person", f"a{n}.md", ("Ann",)) for n in range(1_000)
@@ -247,15 +270,18 @@ SOURCE = f"- x (from: a{SPACES[:9_900]}b)\n"
         lambda: follow_links(2_000),
         lambda: ask_again_and_again(30),
         lambda: find_namesake_files(20_000),
+        lambda: plan_many_drafts(60),
         lambda: list(read_facts(page("# A\n## Facts\n" + SOURCE * 20), "x")),
         lambda: searched_text(document_row(page(f"---\nk: a{'0' * 80_000} b\n---\n"))),
+        lambda: exchanged_words("!" * 50_000 + "a is b", "b is a"),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
          "parts", "turns", "spaces", "marks", "drafts", "topics", "correction", "csv",
          "links changed", "names listed", "aliases", "commas", "blanks",
          "mentions", "emphasis", "notes", "nested names", "letter cases", "ids", "links of links",
-         "names again", "files of one name", "spaces of a source", "digits"],
+         "names again", "files of one name", "drafts of a page", "spaces of a source",
+         "digits", "signs"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()

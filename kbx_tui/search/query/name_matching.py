@@ -70,7 +70,7 @@ SHORTEST_IN_USER_NAME = 4
 """Letters of a part of a name that show an alias to be made of it; fewer are in many words."""
 
 MOST_MATCHES, FEW_NAMESAKES = 10_000, 20
-"""Matches in a query from which on only so many people of one name are added."""
+"""Matches in a query above which only so many people of one name are added."""
 
 LONGEST_ACRONYM = 3
 LONGEST_ROLE = 5

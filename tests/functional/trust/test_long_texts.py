@@ -42,6 +42,7 @@ from kbx_tui.search.open_index import BodyReader
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.ranking.rank import rank
 from kbx_tui.similarity.compared_words import exchanged_words
+from kbx_tui.similarity.comparisons import value_texts
 from kbx_tui.tui.reading.markdown_lines import render_inline
 from tests.functional.vaults import index_vault
 
@@ -273,6 +274,7 @@ SOURCE = f"- x (from: a{SPACES[:9_900]}b)\n"
         lambda: plan_many_drafts(60),
         lambda: list(read_facts(page("# A\n## Facts\n" + SOURCE * 20), "x")),
         lambda: searched_text(document_row(page(f"---\nk: a{'0' * 80_000} b\n---\n"))),
+        lambda: value_texts("[[ " * 60_000),
         lambda: exchanged_words("!" * 50_000 + "a is b", "b is a"),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
@@ -281,7 +283,7 @@ SOURCE = f"- x (from: a{SPACES[:9_900]}b)\n"
          "links changed", "names listed", "aliases", "commas", "blanks",
          "mentions", "emphasis", "notes", "nested names", "letter cases", "ids", "links of links",
          "names again", "files of one name", "drafts of a page", "spaces of a source",
-         "digits", "signs"],
+         "digits", "brackets", "signs"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import unified_diff
-from functools import partial
+from functools import lru_cache, partial
 from io import StringIO
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from kbx_tui.editing.fact_edits import (
     FactEdit,
     StrikeFact,
     TickFact,
+    add_facts,
+    fact_line,
     parse_fact_page,
     source_note,
 )
@@ -84,9 +86,16 @@ def find_active_fact(
     Case, accents, spacing, end punctuation and notes are ignored.
     """
     wanted = {normal_form(read_fact_line(text).text or text) for text in texts}
+    active = _active_facts(path, data, entity_id, kind)
+    found = (active[text] for text in wanted & active.keys())
+    return min(found, key=lambda fact: fact.line, default=None)
+
+
+@lru_cache(maxsize=2)  # each of many drafts for one page is looked for
+def _active_facts(path: str, data: bytes, entity_id: str, kind: FactKind) -> Mapping[str, Fact]:
     facts, state = parse_fact_page(path, data, entity_id).facts, (kind, "active", False)
-    active = (fact for fact, _ in facts if (fact.kind, fact.status, fact.done) == state)
-    return next((fact for fact in active if normal_form(fact.text) in wanted), None)
+    active = [fact for fact, _ in facts if (fact.kind, fact.status, fact.done) == state]
+    return {normal_form(fact.text): fact for fact in reversed(active)}
 
 
 @dataclass(slots=True)
@@ -96,6 +105,8 @@ class _Planner:
     read: Callable[[str], bytes | None]
     today: str
     files: dict[str, PlannedFile] = field(default_factory=dict)
+    waiting: dict[str, list[tuple[Draft, AddFact]]] = field(default_factory=dict)
+    """Lines to be added to a page, all of one entity and kind."""
     targets: dict[int, str] = field(default_factory=dict)
     drafts: list[Draft] = field(default_factory=list)
     problems: list[DraftProblem] = field(default_factory=list)
@@ -110,14 +121,57 @@ class _Planner:
                 raise WriteFault(
                     f"the draft {self.targets[fact_id]!r} decides about the same fact; apply first"
                 )
-            self.files |= self._edited(draft.id, edits)
+            if len(edits) == 1 and isinstance(edits[0][1], AddFact):
+                self._let_wait(draft, edits[0][0], edits[0][1])
+            else:
+                for path, _ in edits:
+                    self._add_waiting(path)
+                self.files |= self._edited(draft.id, edits)
         except WriteFault as error:
             self.problems.append(DraftProblem(draft.id, str(error)))
             return
         self.targets |= dict.fromkeys(targets, draft.text)
         self.drafts.append(draft)
 
+    def _let_wait(self, draft: Draft, path: str, edit: AddFact) -> None:
+        """Keep a line that is to be added with others, as reading a page takes long.
+
+        Raises WriteFault.
+        """
+        forms = set(map(normal_form, self._texts(edit)))
+        for _, other in self.waiting.get(path, ()):
+            is_apart = (other.entity_id, other.kind) != (edit.entity_id, edit.kind)
+            if is_apart or normal_form(read_fact_line(other.text).text or other.text) in forms:
+                self._add_waiting(path)
+                break
+        file = self.files.get(path) or self._unchanged(path)
+        fact_line(edit)
+        self._require_new(path, file.after, edit)
+        self.waiting.setdefault(path, []).append((draft, edit))
+
+    def _add_waiting(self, path: str) -> None:
+        waiting = self.waiting.pop(path, ())
+        if not waiting:
+            return
+        file, edits = self.files.get(path) or self._unchanged(path), [edit for _, edit in waiting]
+        try:
+            after = add_facts(path, file.after, edits)
+        except WriteFault:  # find out which
+            for draft, edit in waiting:
+                try:
+                    self.files |= self._edited(draft.id, [(path, edit)])
+                except WriteFault as error:
+                    self.problems.append(DraftProblem(draft.id, str(error)))
+                    self.drafts.remove(draft)
+            return
+        ids = (*file.draft_ids, *(draft.id for draft, _ in waiting))
+        self.files[path] = replace(
+            file, after=after, edits=(*file.edits, *edits), draft_ids=tuple(dict.fromkeys(ids))
+        )
+
     def plan(self) -> Plan:
+        for path in tuple(self.waiting):
+            self._add_waiting(path)
         files = tuple(
             replace(file, diff=file_diff(path, file.before, file.after))
             for path, file in sorted(self.files.items())
@@ -191,10 +245,12 @@ class _Planner:
         return PlannedFile(path, content, content)
 
     def _require_new(self, path: str, data: bytes, edit: AddFact) -> None:
-        text = read_fact_line(edit.text).text or edit.text
-        texts = (text, strip_subject(text, self.entities.get(edit.entity_id)))
-        if fact := find_active_fact(path, data, edit.entity_id, edit.kind, texts):
+        if fact := find_active_fact(path, data, edit.entity_id, edit.kind, self._texts(edit)):
             raise WriteFault(f"{fact.text!r} is already in {path}:{fact.line}")
+
+    def _texts(self, edit: AddFact) -> tuple[str, str]:
+        text = read_fact_line(edit.text).text or edit.text
+        return text, strip_subject(text, self.entities.get(edit.entity_id))
 
 
 def _merge(draft: Draft, text: str, fact: Fact) -> ChangeFact:

@@ -91,29 +91,42 @@ class _FactValues(NamedTuple):
 
 def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
     """Return the page after an edit. Raises WriteFault when it cannot be made safely."""
+    if isinstance(edit, AddFact):
+        return add_facts(path, data, [edit])
     entity_id = owner_of(edit)
     page = parse_fact_page(path, data, entity_id)
-    others = _values_in(page)
-    expected: _FactValues | None
-    if isinstance(edit, AddFact):
-        line = fact_line(edit)
-        entry = read_fact_line(line.removeprefix("- "))
-        expected = _FactValues(edit.kind, entry.text, entry.date, None, False)
-        splices = additions(page, edit.kind, line)
-        refusal = f"a line cannot be added to {path} without changing how the page reads"
-    else:
-        fact, item = _find_fact(page, edit.fact)
-        others -= Counter([_FactValues.of(fact)])
-        splices, expected = _change(page, fact, item, edit)
-        refusal = (
-            f"line {fact.line} of {path} cannot be edited without changing how other lines read; "
-            "open it in an editor"
-        )
+    fact, item = _find_fact(page, edit.fact)
+    others = _values_in(page) - Counter([_FactValues.of(fact)])
+    splices, expected = _change(page, fact, item, edit)
     for splice in splices:
         after = page.text.apply(splice)
-        if _is_expected(_values_in(parse_fact_page(path, after, entity_id)), others, expected):
+        if _values_in(parse_fact_page(path, after, entity_id)) == others + Counter(expected):
             return after
-    raise WriteFault(refusal)
+    raise WriteFault(
+        f"line {fact.line} of {path} cannot be edited without changing how other lines read; "
+        "open it in an editor"
+    )
+
+
+def add_facts(path: str, data: bytes, edits: Sequence[AddFact]) -> bytes:
+    """Return the page with lines of one entity and kind, each added after the one before it.
+
+    The page is read once for all of them. Raises WriteFault when they cannot be added safely.
+    """
+    entity_id, kind = edits[0].entity_id, edits[0].kind
+    page, lines = parse_fact_page(path, data, entity_id), list(map(fact_line, edits))
+    others, expected = _values_in(page), Counter[_FactValues]()
+    for line in lines:
+        entry = read_fact_line(line.removeprefix("- "))
+        expected[_FactValues(kind, entry.text, entry.date, None, False)] += 1
+    in_order = lines if kind == "fact" else reversed(lines)  # a new open item is the first
+    for splice in additions(page, kind, "\n".join(in_order)):
+        after = page.text.apply(splice)
+        values = _values_in(parse_fact_page(path, after, entity_id))
+        added = Counter(each._replace(status=None) for each in (values - others).elements())
+        if added == expected and not others - values:
+            return after
+    raise WriteFault(f"a line cannot be added to {path} without changing how the page reads")
 
 
 def fact_line(edit: AddFact) -> str:
@@ -158,37 +171,26 @@ def _change(
     fact: Fact,
     item: ListItem,
     edit: ChangeFact | StrikeFact | TickFact | DeleteFact,
-) -> tuple[Iterator[Splice], _FactValues | None]:
+) -> tuple[Iterator[Splice], Sequence[_FactValues]]:
     values = _FactValues.of(fact)
     if isinstance(edit, DeleteFact):
-        return removals(page, item), None
+        return removals(page, item), ()
     if isinstance(edit, StrikeFact):
         if fact.status == "superseded":
             raise WriteFault(f"line {fact.line} of {page.document.path} is already superseded")
         day = edit.day and max(edit.day, fact.date)
-        return strikes(page, item, day), values._replace(status="superseded")
+        return strikes(page, item, day), [values._replace(status="superseded")]
     if isinstance(edit, TickFact):
         if fact.kind != "open_item" or fact.done:
             raise WriteFault(f"line {fact.line} of {page.document.path} is not an open item")
-        return ticks(page, item), values._replace(done=True)
+        return ticks(page, item), [values._replace(done=True)]
     text, date = _require_text(edit.text), _require_date(edit.date)
     reworded = values._replace(text=read_fact_line(text).text, date=date or fact.date)
-    return rewordings(page, fact, item, text, date), reworded
+    return rewordings(page, fact, item, text, date), [reworded]
 
 
 def _values_in(page: FactPage) -> Counter[_FactValues]:
     return Counter(_FactValues.of(fact) for fact, _ in page.facts)
-
-
-def _is_expected(
-    actual: Counter[_FactValues], others: Counter[_FactValues], expected: _FactValues | None
-) -> bool:
-    added = list((actual - others).elements())
-    if others - actual or len(added) != (expected is not None):
-        return False
-    if expected is None:
-        return True
-    return added[0] == expected._replace(status=expected.status or added[0].status)
 
 
 def _require_text(text: str) -> str:

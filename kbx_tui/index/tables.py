@@ -126,7 +126,7 @@ STRUCTURAL_KEYS = frozenset(
 ) | {"meeting", "role", "cssclass", "cssclasses", "publish", "email", "emails"}
 """Properties that say what a file is, when it was made or how it looks, or are columns."""
 
-_NO_PROSE = re.compile(r"^\W*\d|^\S*\d\S*$|://|^\[\[")
+_NO_PROSE = re.compile(r"^\W*\d|^(?=\S*+$)\D*\d|://|^\[\[")
 """What is found in values that are dates, numbers, ids, addresses, or links, which are references.
 """
 _RUN = re.compile(r"\S+")

@@ -75,7 +75,7 @@ _STATUS_MARK = re.compile(
     re.IGNORECASE,
 )
 _ENTRY = re.compile(
-    rf"[\s;,]*({_KEYS})\s*::?\s*(.*?)\s*(?=$|[;,]\s*(?:{_KEYS})\s*:)", re.IGNORECASE
+    rf"[\s;,]*({_KEYS})\s*::?\s*(|\S.*?(?<!\s))\s*(?=$|[;,]\s*(?:{_KEYS})\s*:)", re.IGNORECASE
 )
 
 

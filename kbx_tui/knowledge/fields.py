@@ -424,7 +424,8 @@ def _path_ids(documents: Iterable[Document], taken: set[str]) -> dict[str, str]:
             break
     else:
         ids = {document.path: f"{document.kind}:{document.path}" for document in parts}
-        while not taken.isdisjoint(ids.values()):  # frontmatter has the same id
-            ids = {path: f"{path_id}~" for path, path_id in ids.items()}
+        if not taken.isdisjoint(ids.values()):  # frontmatter has the same id
+            marks = "~" * (1 + max(len(each) - len(each.rstrip("~")) for each in taken))
+            ids = {path: f"{path_id}{marks}" for path, path_id in ids.items()}
     taken.update(ids.values())
     return ids

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 
 import ahocorasick
@@ -82,19 +83,20 @@ class Linker:
         return tuple(sorted(links, key=lambda link: (link.entity_id, link.kind)))
 
     def _count_explicit(self, document: Document, counts: Counts) -> None:
-        for attendee in document.attendees:
-            _count(counts, self._resolver.by_attendee(attendee), "attendee")
+        _count_each(counts, map(self._resolver.by_attendee, document.attendees), "attendee")
         references = map(self._resolver.by_reference, document.references)
         tags = (self._tagged(tag, document) for tag in tags_of(document.frontmatter))
-        for resolved in chain(references, tags):
-            _count(counts, resolved, "frontmatter")
+        _count_each(counts, chain(references, tags), "frontmatter")
         for tag in document.tags:
             above = map(str.casefold, tag_and_above(tag))
             named = [self._tags[name] for name in above if name in self._tags]
             _count(counts, named, "frontmatter")
-        for target, times in Counter(document.links).items():
-            page, _ = split_target(target)
-            _count(counts, self._linked_to(page, document.path), "wikilink", times)
+
+        @cache
+        def linked_to(target: str) -> Sequence[int]:
+            return self._linked_to(split_target(target)[0], document.path)
+
+        _count_each(counts, map(linked_to, document.links), "wikilink")
 
     def _tagged(self, tag: str, document: Document) -> Collection[int]:
         """Resolve a tag; in a meeting it may be a first name, as kbx tags those of attendees."""
@@ -176,6 +178,16 @@ def _count(counts: Counts, indices: Collection[int], kind: LinkKind, times: int 
         counts[index, kind] = 1 if once else counts[index, kind] + times
 
 
+def _count_each(counts: Counts, found: Iterable[Collection[int]], kind: LinkKind) -> None:
+    """Count the entities that several names mean, those of one name that is spelled in many ways
+    once for all spellings: a thousand may share it."""
+    times: dict[int, list[Collection[int]]] = defaultdict(list)
+    for indices in found:
+        times[id(indices)].append(indices)  # kept, so that no other has its number
+    for same in times.values():
+        _count(counts, same[0], kind, len(same))
+
+
 def _teams_by_member(entities: Sequence[Entity]) -> Mapping[int, list[int]]:
     index_of = {entity.id: index for index, entity in enumerate(entities)}
     teams = defaultdict(list)
@@ -215,6 +227,10 @@ LONGEST = 200
 """Characters of a name that is looked for in texts: each letter of a text takes as many steps."""
 
 
+MOST_NESTED = 20
+"""Names that end at one place of a text and count, the longest of them: `Ann Lee` and `Lee`."""
+
+
 class MentionFinder:
     def __init__(self, variants: Iterable[NameVariant]) -> None:
         by_spelling: dict[str, dict[NameVariant, None]] = {}
@@ -231,11 +247,14 @@ class MentionFinder:
         if not len(self._automaton):
             return []
         folded = text.folded
-        mentions = []
+        longest_at: dict[int, Mention] = {}
         matching: dict[str, tuple[NameVariant, ...]] = {}
+        previous = nested = 0
         for last, (length, variants) in self._automaton.iter(folded):
             start, end = last + 1 - length, last + 1
-            if is_word_edge(folded, start, end):
+            nested = nested + 1 if end == previous else 0
+            previous = end
+            if nested < MOST_NESTED and is_word_edge(folded, start, end):
                 written = text.plain[start:end]
                 if written not in matching:
                     matching[written] = tuple(
@@ -244,13 +263,13 @@ class MentionFinder:
                         if not variant.case_sensitive or variant.spelling == written
                     )
                 if matching[written]:
-                    mentions.append(Mention(start, end, matching[written]))
-        return list(_without_overlap(mentions))
+                    longest_at[start] = Mention(start, end, matching[written])  # ends ascend
+        return list(_without_overlap(longest_at.values()))
 
 
-def _without_overlap(mentions: list[Mention]) -> Iterator[Mention]:
+def _without_overlap(mentions: Iterable[Mention]) -> Iterator[Mention]:
     covered = 0
-    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+    for mention in sorted(mentions, key=lambda mention: mention.start):
         if mention.start >= covered:
             yield mention
             covered = mention.end

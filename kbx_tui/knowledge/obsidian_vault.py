@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import islice
+from functools import cache, cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -117,49 +118,57 @@ class FileLookup:
         self._by_name: dict[str, list[str]] = {}
         for path in paths:
             self._by_name.setdefault(path.rpartition("/")[2].lower(), []).append(path)
+        self._shortest = cache(self._find_shortest)
+        self._sorted = cache(self._sort)
 
     def find(self, page: str, source: str) -> str | None:
         """Return the path of the file that `page`, in a link from `source`, refers to.
 
         `page` is the target of a link without its part, NFC; an empty one means `source`.
         """
-        found = self.candidates(page, source)
-        return found[0] if found else None
-
-    def candidates(self, page: str, source: str) -> list[str]:
         if not page:
-            return [source]
+            return source
         wanted = page.lower()
         name = wanted.rpartition("/")[2]
         named = self._by_name.get(name) if "." in name else None
         if named is None:
             wanted, named = f"{wanted}.md", self._by_name.get(f"{name}.md") or self._numbered(name)
         if not (name and named):
-            return []
+            return None
         if len(named) == 1 and "/" not in page:
-            return list(named)  # a unique name is found from every folder
+            return named[0]  # a unique name is found from every folder
         folder = posixpath.dirname(source.lower())
         if dots := _DOTS.match(wanted):
             here = posixpath.normpath(posixpath.join(folder, wanted))
-            if exact := _at(named, here):
+            if exact := self._by_path.get(here):
                 return exact
             wanted = wanted[dots.end() :]
         top = wanted.lstrip("/")
-        exact = _at(named, top) or _at(named, f"{MEMORY}/{top}")
-        if wanted.startswith("/"):
+        exact = self._by_path.get(top) or self._by_path.get(f"{MEMORY}/{top}")
+        if exact or wanted.startswith("/"):
             return exact
-        others = [
-            path for path in named if path not in exact and f"/{path.lower()}".endswith(f"/{top}")
-        ]
-        name_as_written = page.rpartition("/")[2]
+        found = (folder and self._shortest(top, f"{folder}/")) or self._shortest(top, "")
+        return found.get(page.rpartition("/")[2].removesuffix(".md")) or found.get("")
 
-        def rank(path: str) -> tuple[bool, int, bool, str]:
-            is_below = not folder or path.lower().startswith(f"{folder}/")
-            stem = path.rpartition("/")[2].removesuffix(".md")
-            is_as_written = stem == name_as_written.removesuffix(".md")
-            return not is_below, len(path), not is_as_written, path
+    def _find_shortest(self, top: str, below: str) -> Mapping[str, str]:
+        """Return the first of the shortest paths that end so, and for each stem that of it."""
+        ordered = self._sorted(top.rpartition("/")[2])
+        first = bisect_left(ordered, (below,))
+        end = bisect_left(ordered, (f"{below[:-1]}0",)) if below else None  # 0 is next to a slash
+        ending = [path for low, path in ordered[first:end] if f"/{low}".endswith(f"/{top}")]
+        least = min(map(len, ending), default=0)
+        shortest = sorted((path for path in ending if len(path) == least), reverse=True)
+        by_stem = {path.rpartition("/")[2].removesuffix(".md"): path for path in shortest}
+        return by_stem | ({"": shortest[-1]} if shortest else {})
 
-        return exact + sorted(others, key=rank)
+    def _sort(self, name: str) -> Sequence[tuple[str, str]]:
+        return sorted((path.lower(), path) for path in self._by_name.get(name, ()))
+
+    @cached_property
+    def _by_path(self) -> Mapping[str, str]:
+        """The first path of each in small letters."""
+        paths = chain.from_iterable(self._by_name.values())
+        return {path.lower(): path for path in reversed([*paths])}
 
     def _numbered(self, name: str) -> list[str]:
         return self._by_number.get(name, []) if name[:1].isdecimal() else []
@@ -188,10 +197,6 @@ class FileLookup:
 def file_name_of(page: str) -> str:
     name = page.lower().rpartition("/")[2]
     return name if name.endswith(".md") else f"{name}.md"
-
-
-def _at(paths: Iterable[str], wanted: str) -> list[str]:
-    return [path for path in paths if path.lower() == wanted]
 
 
 MOST = 200_000

@@ -169,8 +169,8 @@ class _Walker:
 
     def _add_link(self, entry: os.DirEntry[str], path: str) -> None:
         try:
+            is_folder = entry.is_dir()  # fails for a long chain of links, each of which is followed
             target = Path(entry.path).resolve(strict=True)
-            is_folder = target.is_dir()
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop, before Python 3.13
             if _is_markdown(entry.name):
                 reason = getattr(error, "strerror", None) or "it is part of a loop"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from urllib.parse import unquote
 
@@ -78,6 +79,9 @@ class LinkIndex:
         self._list_attachments, self._exists = attachments, exists
         self._snapshot = generation.snapshot
         self.labels_first = bool((self._snapshot.conventions or {}).get("is_dendron"))
+        self._tags = lru_cache(maxsize=1)(
+            lambda path: frozenset(self._snapshot.tags[self._snapshot.row_of[path]])
+        )
         self._found: dict[str, tuple[str, ...]] = {}
         self._room = MOST_COMPARED
 
@@ -103,6 +107,10 @@ class LinkIndex:
     @cached_property
     def _attachments(self) -> FileLookup:
         return FileLookup(self._list_attachments())
+
+    @cached_property
+    def _stems(self) -> Sequence[str]:
+        return sorted(map(stem_of, self._snapshot.paths))
 
     def of(self, path: str) -> DocumentLinks:
         row = self._snapshot.row_of[path]
@@ -241,10 +249,11 @@ class LinkIndex:
         page = split_target(target.written)[0]
         if target.destination is not None or page.casefold() in _TABLES_OF_CONTENTS:
             return False
-        if not self._snapshot.is_vault and page in self._snapshot.tags[self._snapshot.row_of[path]]:
+        if not self._snapshot.is_vault and page in self._tags(path):
             return False  # Logseq and Roam link to tags, which need no page
         if self.labels_first and page.endswith("*"):  # Dendron embeds all notes below one
-            return not any(stem_of(each).startswith(page[:-1]) for each in self._snapshot.paths)
+            place = bisect_left(self._stems, page[:-1])
+            return not "".join(self._stems[place : place + 1]).startswith(page[:-1])
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
         for spelling in dict.fromkeys((page, unquote(page))):  # a name may hold an encoded `#`
             if is_file and self._attachments.find(spelling, path):

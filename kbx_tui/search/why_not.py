@@ -44,6 +44,9 @@ Stage = Literal["shown", "ranked", "gated", "no match", "filtered"]
 """How far a document gets: it is in the top, is in the results, is removed by the hard gate, is in
 scope but does not match the query, or is not in scope."""
 
+MOST_DAYS = 100
+"""Days from or to which a search is tried, each of which takes a ranking."""
+
 BEYOND = 1e-9, 1e-6
 """Distances beyond a swap point at which an alpha is tried; the first that helps is taken."""
 
@@ -277,8 +280,8 @@ class _Search:
     def _since(self) -> Change | None:
         days = self._days
         own, dates = days[self.row], np.array(days)
-        firsts = sorted({day for day in days if day and day <= own})
-        filters = ((date, f"from {date}", dates >= date) for date in firsts)
+        firsts = {day for day in days if day and day <= own}
+        filters = ((date, f"from {date}", dates >= date) for date in _some(sorted(firsts)))
         return self._narrowed("since", filters)
 
     def _until(self) -> Change | None:
@@ -287,7 +290,7 @@ class _Search:
         lasts = {day for day in days if day >= own} if own else ()
         filters = (
             (date, f"to {date}", (dates != "") & (dates <= date))
-            for date in sorted(lasts, reverse=True)
+            for date in _some(sorted(lasts, reverse=True))
         )
         return self._narrowed("until", filters)
 
@@ -317,6 +320,12 @@ class _Search:
             if change := self._verified(dimension, value, text, after, row):
                 return change
         return None
+
+
+def _some(days: Sequence[str]) -> Sequence[str]:
+    """Return at most `MOST_DAYS` of some days, at equal distances, the last among them."""
+    step = -(-len(days) // MOST_DAYS) or 1
+    return days[::-step][::-1]
 
 
 def _decimals(number: float) -> str:

@@ -227,7 +227,9 @@ def _is_of_family(one: str, other: str) -> bool:
 
 MOST_RELATED = 24
 """Words of a clause that are read for what relates them."""
-_CLAUSE = re.compile(r"(?i)[,;:.!?()]+(?:\s|$)|\b(?:and|or|but|with|while|when|then|plus)\b|[&+]")
+_CLAUSE = re.compile(
+    r"(?i)(?<![,;:.!?()])[,;:.!?()]++(?:\s|$)|\b(?:and|or|but|with|while|when|then|plus)\b|[&+]"
+)
 NEAR = 4
 """Words on each side of a verb that may be what it relates."""
 _CHOICE = re.compile(r"(?i)\b(?:prefer|rather|cho[os]|pick|select|favou?r|like|value)")

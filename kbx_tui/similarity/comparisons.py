@@ -190,7 +190,7 @@ _LISTS: Mapping[str, FactKind] = {
     "facts": "fact", "fact": "fact", "open_items": "open_item", "open_item": "open_item",
 }  # fmt: skip
 
-_LINK = re.compile(r"\[\[([^\]|]+\|)?([^\]]+)\]\]")
+_LINK = re.compile(r"\[\[([^\[\]|]+\|)?([^\[\]]+)\]\]")
 
 
 @dataclass(frozen=True, slots=True)

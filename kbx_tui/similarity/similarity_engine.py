@@ -379,7 +379,7 @@ class SimilarityEngine:
         return tuple(notes)
 
 
-_NOTE_AT_END = re.compile(r"\s*\([a-z][\w -]*: [^()]*\)\s*$", re.IGNORECASE)
+_NOTE_AT_END = re.compile(r"(?<!\s)\s*\([a-z][\w -]*: [^()]*\)\s*$", re.IGNORECASE)
 """Matches a note about a fact, such as `(confirmed: 2026-04-16)`: no statement of its own."""
 
 

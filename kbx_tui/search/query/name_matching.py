@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from types import MappingProxyType
 from typing import Self
 
@@ -68,6 +68,9 @@ from kbx_tui.search.query.query_words import (
 
 SHORTEST_IN_USER_NAME = 4
 """Letters of a part of a name that show an alias to be made of it; fewer are in many words."""
+
+MOST_MATCHES, FEW_NAMESAKES = 10_000, 20
+"""Matches in a query above which only so many people of one name are added."""
 
 LONGEST_ACRONYM = 3
 LONGEST_ROLE = 5
@@ -153,6 +156,11 @@ class QueryNames:
         self._promote_hints()
         return self.matches
 
+    @property
+    def _room(self) -> int:
+        """How many of one name may be added, so that a name said again and again takes no time."""
+        return max(MOST_MATCHES - len(self.matches), FEW_NAMESAKES)
+
     def _add_part(
         self, index: int, size: int, people: Sequence[Holder], certain: bool, prior: str = ""
     ) -> None:
@@ -160,7 +168,7 @@ class QueryNames:
         start, end = self.query.use(index, size)
         text, alone = self.query.text_of(index, size), len(people) == 1
         score = (1.0 if alone else AMBIGUOUS) if certain else HINT
-        for person, kind in people:
+        for person, kind in people[: self._room]:
             signal = Signal(kind, score, text, ambiguous=not alone, taught=prior)
             self.matches.append(NameMatch(person, signal, start, end, certain and alone))
 
@@ -169,25 +177,26 @@ class QueryNames:
     def _find_full_names(self) -> None:
         query = self.query
         for index, size, folded in query.free_ranges(lengths_of(self._names.full)):
-            names = self._names.full.get(folded)
+            names = self._names.full.get(folded, [])[: self._room]
             if not names:
                 continue
             text, word = query.text_of(index, size), folded[0]
             may_be_name = size > 1 or word not in FUNCTION_WORDS or query.asks_who(index)
             if not may_be_name and not (len(text) > 1 and text.isupper()):
                 continue
-            meant = [name for name in names if size > 1 or self._is_meant(index, name)]
+            are_meant = [size > 1 or self._is_meant(index, name) for name in names]
             start, end = query.use(index, size)
-            shared = len(meant) > 1 and all(n.kind == "alias" for n in meant)
-            for name in names:
+            kinds = [name.kind for name in compress(names, are_meant)]
+            shared = len(kinds) > 1 and set(kinds) == {"alias"}
+            for name, is_meant in zip(names, are_meant, strict=True):
                 is_project = self._types[name.entity] == "project"
                 decides = size == 1 and (not is_project or self._priors.is_name(word))
                 decides = decides and not self._is_user_name(name)
                 signal = Signal(
                     name.kind,
-                    (AMBIGUOUS if shared else 1.0) if name in meant else HINT,
+                    (AMBIGUOUS if shared else 1.0) if is_meant else HINT,
                     text,
-                    ambiguous=shared and name in meant,
+                    ambiguous=shared and is_meant,
                     taught=self._priors.explain(word) if decides else "",
                 )
                 is_named = signal.score == 1.0

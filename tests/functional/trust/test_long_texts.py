@@ -3,14 +3,19 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+from itertools import islice
 from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from unittest.mock import Mock
 
 import pytest
 
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.cli.output import table_text
-from kbx_tui.drafting.drafts import drafts_from_text
+from kbx_tui.drafting.drafts import Choice, Draft, drafts_from_text
+from kbx_tui.drafting.planning import make_plan
 from kbx_tui.editing.file_edits import FileEdit, write_files
 from kbx_tui.editing.page_edits import NameCorrection
 from kbx_tui.editing.page_merge import with_links_to
@@ -24,14 +29,20 @@ from kbx_tui.knowledge.chunker import split_documents
 from kbx_tui.knowledge.entities import build_entities, page_entity, read_facts
 from kbx_tui.knowledge.entity_names import NameUseCounter, strip_subject
 from kbx_tui.knowledge.facts import notes_in
+from kbx_tui.knowledge.fields import unique_ids
 from kbx_tui.knowledge.linking import Linker
 from kbx_tui.knowledge.reading import Conventions, parse_document
+from kbx_tui.knowledge.obsidian_vault import FileLookup
 from kbx_tui.knowledge.records import Attendee, Document, Entity
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
+from kbx_tui.knowledge.vault import walk
 from kbx_tui.search.document_links import MentionSearch
 from kbx_tui.search.link_graph import part_line
 from kbx_tui.search.open_index import BodyReader
 from kbx_tui.search.query.name_matching import NameMatcher
+from kbx_tui.search.ranking.rank import rank
+from kbx_tui.similarity.compared_words import exchanged_words
+from kbx_tui.similarity.comparisons import value_texts
 from kbx_tui.tui.reading.markdown_lines import render_inline
 from tests.functional.vaults import index_vault
 
@@ -137,6 +148,77 @@ def strip_aliases(count: int) -> None:
     assert all(strip_subject(f"Bill likes tea {n}", bill) != "" for n in range(count))
 
 
+def find_nested_names(count: int) -> None:
+    names = ", ".join(" ".join("b" * words) for words in range(3, 100))
+    entities = build_entities([page(f"---\naliases: [{names}]\n---\n# Bill Bo\n")])
+    (link,) = Linker(entities).links(page("b " * count, "memory/notes/n.md"))
+    assert link.count == count // 99
+
+
+def link_in_letter_cases(count: int) -> None:
+    people = [page("# Alexandrina Bo\n", f"memory/people/p{number}.md") for number in range(1_000)]
+    name = "alexandrina bo"
+    cases = (
+        "".join(c.upper() if number >> place & 1 else c for place, c in enumerate(name))
+        for number in range(2 ** len(name))
+    )
+    note = replace(page("# N\n", "memory/notes/n.md"), links=tuple(islice(cases, count)))
+    links = Linker(build_entities(people)).links(note)
+    assert [link.count for link in links] == [count] * len(people)
+
+
+def number_ids(count: int) -> None:
+    note = page("---\nid: x\n---\n")
+    same = [replace(note, path=f"{number}.md") for number in range(count)]
+    taken = [f"{note.kind}:0", *(f"{note.kind}:0.md{'~' * number}" for number in range(count))]
+    others = [replace(note, path=f"a/{place}.md", id=each) for place, each in enumerate(taken)]
+    assert len({*unique_ids([*same, *others]).values()}) == len(same) + len(others)
+
+
+def follow_links(count: int) -> None:
+    with TemporaryDirectory() as folder:
+        Path(folder, "0.md").touch()
+        for number in range(1, count):
+            Path(folder, f"{number}.md").symlink_to(f"{number - 1}.md")
+        assert 10 < len(walk(Path(folder)).files) < 100
+
+
+def find_namesake_files(count: int) -> None:
+    files = FileLookup(f"f{number}/n.md" for number in range(5_000))
+    for number in range(count):
+        folder = f"f{number % 5_000}"
+        assert files.find("N" if number % 2 else "../n", f"{folder}/x.md") == f"{folder}/n.md"
+
+
+def plan_many_drafts(count: int) -> None:
+    text = "# Bill Bo\n\n## Facts\n" + "".join(f"- fact {number}\n" for number in range(3_000))
+    bill = page_entity(page(text), "person:bill")
+    texts = [*(f"new {number}" for number in range(count)), "new 1", "fact 1"]
+    drafts = [
+        Draft(str(number), text, entity_id=bill.id, choice=Choice("create"))
+        for number, text in enumerate(texts)
+    ]
+    plan = make_plan(
+        drafts,
+        entities={bill.id: bill},
+        facts={},
+        read=lambda _: text.encode(),
+        today="2026-03-04",
+    )
+    assert [draft.id for draft in plan.drafts] == [draft.id for draft in drafts[:-2]]
+    assert [problem.draft_id for problem in plan.problems] == [str(count), str(count + 1)]
+    added = "".join(f"- [2026-03-04] new {number}\n" for number in range(count))
+    assert plan.files[0].after.decode() == text + added
+
+
+def ask_again_and_again(count: int) -> None:
+    people = [
+        Entity(f"person:a{n}", f"Bo A{n}", "person", f"a{n}.md", ("Ann",)) for n in range(1_000)
+    ]
+    found = NameMatcher.of(people).find("what did " + "ann " * count + "say")
+    assert len({match.entity for match in found}) == len(people)
+
+
 TEAMS = (
     "# C\n\n## Teams (from Linear)\n\n"
     + "".join(f"- **Team {number}** (OPS)\n" for number in range(4_000))
@@ -145,6 +227,7 @@ TEAMS = (
 )
 NOTES = "".join(f"  - source: s{number}\n" for number in range(12_000))
 SPACES = " " * 150_000
+SOURCE = f"- x (from: a{SPACES[:9_900]}b)\n"
 
 
 @pytest.mark.parametrize(
@@ -182,12 +265,25 @@ SPACES = " " * 150_000
         lambda: find_aliases(10_000),
         lambda: render_inline(["*a* " * 2_500 + "[a](b) " * 13_000] * 5),
         lambda: notes_in("".join(f"(source: {number}) " for number in range(30_000))),
+        lambda: find_nested_names(40_000),
+        lambda: link_in_letter_cases(16_000),
+        lambda: number_ids(6_000),
+        lambda: follow_links(2_000),
+        lambda: ask_again_and_again(30),
+        lambda: find_namesake_files(20_000),
+        lambda: plan_many_drafts(60),
+        lambda: list(read_facts(page("# A\n## Facts\n" + SOURCE * 20), "x")),
+        lambda: searched_text(document_row(page(f"---\nk: a{'0' * 80_000} b\n---\n"))),
+        lambda: value_texts("[[ " * 60_000),
+        lambda: exchanged_words("!" * 50_000 + "a is b", "b is a"),
     ],
     ids=["honorifics", "parenthesis", "attributes", "tags of html", "fields", "names", "teams",
          "one name", "tags", "headings", "attendees", "titles", "notes", "rules",
          "parts", "turns", "spaces", "marks", "drafts", "topics", "correction", "csv",
          "links changed", "names listed", "aliases", "commas", "blanks",
-         "mentions", "emphasis", "notes"],
+         "mentions", "emphasis", "notes", "nested names", "letter cases", "ids", "links of links",
+         "names again", "files of one name", "drafts of a page", "spaces of a source",
+         "digits", "brackets", "signs"],
 )  # fmt: skip
 def test_time_and_memory_grow_with_the_length_of_the_text(work: Callable[[], object]) -> None:
     began = time.process_time()
@@ -207,6 +303,32 @@ def test_suggestions_for_broken_links_end(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("kbx_tui.search.document_links.MOST_COMPARED", 1_000)
     found = [bool(link.suggestions) for link in KnowledgeBase(tmp_path).links.check()]
     assert found == [True] * 10 + [False] * 90
+
+
+def test_links_that_lead_nowhere_are_looked_up_once(tmp_path: Path) -> None:
+    count = 14_000
+    note = "".join(f"#t{number} [[x{number}]]\n" for number in range(count))
+    kb = KnowledgeBase(index_vault(tmp_path / "base", {"memory/a.md": note}, fast=True))
+    began = time.process_time()
+    assert len(kb.links.check()) == count
+    assert time.process_time() - began < 4.0  # it took 7
+
+
+def test_why_not_tries_a_few_days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = {
+        f"memory/n{number}.md": f"---\ndate: {date(1990, 1, 1) + timedelta(number)}\n---\nboat\n"
+        for number in range(300)
+    }
+    kb = KnowledgeBase(index_vault(tmp_path / "base", {**days, "memory/x.md": "x"}, fast=True))
+    ranked = Mock(side_effect=rank)
+    monkeypatch.setattr("kbx_tui.search.why_not.rank", ranked)
+    (change,) = (
+        each
+        for each in kb.why_not("boat", "memory/n99.md", limit=1).changes
+        if each.dimension == "until"
+    )
+    assert change.value == "1990-04-10"
+    assert ranked.call_count < 300
 
 
 def test_files_of_a_write_are_not_compared_with_each_other(

@@ -13,6 +13,7 @@ from kbx_tui.editing.fact_edits import (
     FactEdit,
     StrikeFact,
     TickFact,
+    add_facts,
     apply_fact_edit,
 )
 from kbx_tui.editing.journal import smallest_change
@@ -75,6 +76,15 @@ def test_new_fact_is_added_at_the_end_of_its_section(page: str, expected: str) -
 )  # fmt: skip
 def test_new_open_item_is_added_at_the_top_of_its_section(page: str, expected: str) -> None:
     assert edited(page, add("new", "open_item", source="Kickoff")) == expected
+
+
+@pytest.mark.parametrize("kind", ["fact", "open_item"])
+@pytest.mark.parametrize(
+    "page", ["# A\n", "## Recent Facts\r\n- a\r\n\r\n## Open Items\r\n- [ ] b", "## Open Items\n"]
+)
+def test_several_lines_are_added_as_one_after_the_other(page: str, kind: FactKind) -> None:
+    edits = [add(text, kind) for text in ("one", "two", "three")]
+    assert add_facts(PATH, page.encode(), edits) == apply_edits(PATH, page.encode(), edits)
 
 
 @pytest.mark.parametrize(

@@ -145,12 +145,12 @@ class Ranking(EntityChoice):
         """
         if self.topic is None or not self.credit.people:
             return 1.0
-        of_thing = self.credit.documents_of_thing if self.topic.thing_share else 0
-        of_topic = min(filter(None, (of_thing, self.topic.documents)), default=0)
-        if not of_topic:
-            return 1.0
+        of_parts = [self.topic.documents] if self.topic.documents else []
+        if self.topic.thing_share:
+            of_parts.append(self.credit.documents_of_thing)
+        of_topic = max(min(of_parts, default=0), 1)
         share = UNLINKED_SHARE * self.credit.documents_of_people / of_topic
-        return min(1.0, max(share, UNLINKED_AT_LEAST))
+        return min(1.0, max(share, UNLINKED_AT_LEAST)) if of_parts else 1.0
 
     def lowered(self, scores: Scores, rows: Rows | slice) -> Scores:
         """Return the scores of some rows times their `factors`."""

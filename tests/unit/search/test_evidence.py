@@ -394,6 +394,9 @@ def test_the_rarer_someone_is_beside_a_topic_the_less_documents_of_others_count(
     of_nobody = rank(found, replace(Tuning(), hierarchy=False))
     assert of_nobody.unlinked_factor == 1.0
 
+    beside_thing = found_with(topic=Topic(0.25, thing_share=0.5, documents=documents))
+    assert rank(beside_thing, Tuning()).unlinked_factor == 1.0  # one document is on the thing
+
 
 def test_things_weigh_a_little_less_unless_they_are_the_topic() -> None:
     ada, ferry = rank(found_with(topic=Topic(0.25)), Tuning()).credit.credits(

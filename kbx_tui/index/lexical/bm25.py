@@ -9,7 +9,6 @@ which is never negative; k1 = 1.2, b = .75, as in LanceDB.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,8 +122,6 @@ class Bm25Index:
         self.languages = tuple(LANGUAGES[number] for number in by_texts)
         """Languages that the texts are in, that of most texts first."""
         mean = lengths[in_statistics].mean() if lengths[in_statistics].any() else 1.0
-        self.telling_idf = 0.5 * math.log(max(self._count, 2))
-        """The idf of a word that as many texts hold as the square root of their number."""
         self._norms = K1 * (1.0 - B + B * lengths / mean)
         self._rarities: dict[Term, tuple[float, bool]] = {}
 

@@ -103,8 +103,7 @@ class Topic:
     The full relevance is that of a document of average length that holds every word of the topic
     two or three times and has a cosine of .5. It depends on the query and the base only, not on
     what else was found. The power keeps documents apart that mention the topic and that are about
-    it. A topic whose words are in many documents tells little, so credit depends less on how fully
-    they answer it (`weight`).
+    it.
 
     Where the topic is the name of a thing, such as a project, the link between document and thing
     tells more than the words: many documents mention a project in passing, few are about it.
@@ -113,9 +112,9 @@ class Topic:
     full_relevance: float
     thing_share: float = 0.0
     """Share of the topic, by how rare its words are, that is names of things; 0..1."""
-    weight: float = 1.0
-    """How much the topic tells, above 0 and at most 1: less than 1 if many documents hold its
-    words, as `programming` in a base on computers. Then credit depends less on the answer."""
+    documents: int = 0
+    """How many documents in scope hold the rarest of its words that names no thing; 0 without one,
+    and where the query names nobody."""
     is_common: bool = False
     """True if documents hold some of its words and all are common in English, as `last time`."""
 
@@ -144,10 +143,7 @@ class Topic:
 
     def _rest(self, relevance: Scores) -> Scores:
         """Return the factor of credit for the part of the topic that names no things, 0..1."""
-        answered = np.sqrt(self.answered(relevance))
-        if self.weight == 1.0:
-            return answered
-        return np.where(relevance > 0.0, 1.0 - self.weight * (1.0 - answered), 0.0)
+        return np.sqrt(self.answered(relevance))
 
     def _share(self, relevance: Scores) -> Scores:
         return np.minimum(relevance / self.full_relevance, 1.0)

@@ -206,6 +206,12 @@ class LinkedDocuments:
     propagated: Flags | None = None
     """Documents linked only through an adjacent part (`Continuations`); None if there are none.
     Such a link counts only if the document has some relevance to the query."""
+    in_scope: int | None = None
+    """How many there are in scope, where `rows` has only candidates (`WideScope`)."""
+
+    @property
+    def count(self) -> int:
+        return len(self.rows) if self.in_scope is None else self.in_scope
 
     def strengthened(self, links: Mapping[int, tuple[float, str]]) -> LinkedDocuments:
         """Return the documents with further links, the strength and reason of each by row."""
@@ -225,16 +231,21 @@ class LinkedDocuments:
         links = zip(self.strengths.tolist(), self.reasons, strict=True)
         return dict(zip(self.rows.tolist(), links, strict=True))
 
-    def within(self, in_scope: Flags, scope_rows: Rows) -> LinkedDocuments:
-        """Return the documents in scope, renumbered by their positions in `scope_rows`.
+    def within(
+        self, flags: Flags, scope_rows: Rows, in_scope: Flags | None = None
+    ) -> LinkedDocuments:
+        """Return the documents flagged, renumbered by their positions in `scope_rows`.
 
-        `in_scope` flags documents of the base; `scope_rows` are the rows flagged, ascending.
+        `flags` are of documents of the base; `scope_rows` are the rows flagged, ascending. Where
+        these are candidates, `in_scope` flags all in scope.
         """
-        inside = in_scope[self.rows]
+        inside = flags[self.rows]
         rows = np.searchsorted(scope_rows, self.rows[inside])
         reasons = tuple(compress(self.reasons, inside))
         propagated = None if self.propagated is None else frozen(self.propagated[inside])
-        return LinkedDocuments(frozen(rows), frozen(self.strengths[inside]), reasons, propagated)
+        strengths = frozen(self.strengths[inside])
+        count = None if in_scope is None else int(np.count_nonzero(in_scope[self.rows]))
+        return LinkedDocuments(frozen(rows), strengths, reasons, propagated, count)
 
 
 @dataclass(frozen=True, slots=True)

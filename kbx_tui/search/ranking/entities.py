@@ -192,7 +192,11 @@ class EntityCredit:
         """Number of documents linked to a named thing, of several to the one with the fewest."""
         counted = zip(self.choice.counted, self._is_thing, strict=True)
         links = [self.choice.evidence.links[index] for index, is_thing in counted if is_thing]
-        return min((len(linked.rows) for linked in links), default=0)
+        return min((linked.count for linked in links), default=0)
+
+    @property
+    def documents_of_people(self) -> int:
+        return sum(self.choice.evidence.links[index].count for index in self.people)
 
     @cached_property
     def belongs_to_people(self) -> Flags:

@@ -48,8 +48,8 @@ nothing, and the query is ranked as if it named the entities alone. Chosen by th
 "hardly answered" in docs/quality.md."""
 
 UNLINKED_SHARE, UNLINKED_AT_LEAST = 0.5, 0.1
-"""Factor of the score of a document that belongs to none of the people named beside a thing: this
-times the number of their documents by that of the thing, and its least value. Chosen by the
+"""Factor of the score of a document that belongs to none of the people named beside a topic: this
+times the number of their documents by that of the topic, and its least value. Chosen by the
 experiment "a person and a thing" in docs/quality.md."""
 
 
@@ -118,7 +118,7 @@ class Ranking(EntityChoice):
         """Factor of the score of each document, above 0 and at most 1; None if all are 1.
 
         Below 1 are documents of another kind than the query asks for, those that belong to none of
-        the people it names beside a thing ("Alice on Atlas" asks for what belongs to both), and old
+        the people it names beside a topic ("Alice on Atlas" asks for what belongs to both), and old
         ones where age counts.
         """
         factors = [self.age_factors, None if self.asked_kind is None else self.asked_kind.factors]
@@ -137,17 +137,20 @@ class Ranking(EntityChoice):
     def unlinked_factor(self) -> float:
         """Factor of a document that belongs to none of the people and teams named, at most 1.
 
-        1 where the query names none, or no thing beside them. Else the more documents the thing has
-        beside those of the people, the less it says that a document is on the thing:
-        `min(1, .5 * documents of the people / documents of the thing)`. It is lowered only for the
-        share of the topic that names things.
+        1 where the query names none, or nothing beside them. Else the rarer part of a question says
+        more of what is meant, so the more documents the topic has beside those of the people, the
+        less counts one on the topic alone: `min(1, .5 * documents of the people / documents of the
+        topic)`. The topic has those linked to the thing that it names or those that hold its rarest
+        other word, whichever are fewer.
         """
-        if self.topic is None or not self.topic.thing_share or not self.credit.people:
+        if self.topic is None or not self.credit.people:
             return 1.0
-        of_people = np.count_nonzero(self.credit.belongs_to_people)
-        share = UNLINKED_SHARE * of_people / max(self.credit.documents_of_thing, 1)
-        factor = min(1.0, max(share, UNLINKED_AT_LEAST))
-        return 1.0 - self.topic.thing_share * (1.0 - factor)
+        of_parts = [self.topic.documents] if self.topic.documents else []
+        if self.topic.thing_share:
+            of_parts.append(self.credit.documents_of_thing)
+        of_topic = max(min(of_parts, default=0), 1)
+        share = UNLINKED_SHARE * self.credit.documents_of_people / of_topic
+        return min(1.0, max(share, UNLINKED_AT_LEAST)) if of_parts else 1.0
 
     def lowered(self, scores: Scores, rows: Rows | slice) -> Scores:
         """Return the scores of some rows times their `factors`."""

@@ -85,7 +85,9 @@ _ATTENDED = re.compile(
 )
 """Matches `who attended` and `who was at the kick-off`: what tells is the page of the meeting."""
 SEVERAL = 2
-"""Attendees of a meeting: a note has one author."""
+"""Attendees of a meeting: a note has one author, or lists several as such."""
+_AUTHOR = ("author", "auteur", "autor", "автор", "著者")
+"""How the key of a property that lists authors begins (`fields.ATTENDEE_KEYS`)."""
 SERIES = 2
 """Documents whose titles differ only by date, so that they are a series."""
 SOME = 3
@@ -105,14 +107,16 @@ class DocumentKinds:
     @cached_property
     def meetings(self) -> Flags:
         base = self._base
-        columns = zip(base.kinds, base.attendees, base.paths, base.titles, strict=True)
-        names = [fold(f"{path} {title}") for _, _, path, title in columns]
+        names = [
+            fold(f"{path} {title}") for path, title in zip(base.paths, base.titles, strict=True)
+        ]
+        columns = zip(base.kinds, base.attendees, base.properties, names, strict=True)
         meetings = np.array(
             [
                 kind == "meeting"
-                or len(attendees_from(attendees)) >= SEVERAL
+                or (len(attendees_from(attendees)) >= SEVERAL and not _has_author(properties))
                 or _MEETING.search(name) is not None
-                for kind, attendees, name in zip(base.kinds, base.attendees, names, strict=True)
+                for kind, attendees, properties, name in columns
             ],
             np.bool_,
         )
@@ -186,6 +190,10 @@ class DocumentKinds:
         ages[~dated] = ages[dated].mean() if dated.any() else 0.0
         share: Scores = ages / max(float(ages.max(initial=0.0)), 1.0)
         return share
+
+
+def _has_author(properties: Iterable[str]) -> bool:
+    return any(each.startswith(_AUTHOR) for each in properties)
 
 
 def _types_in(properties: Iterable[str]) -> Iterator[str]:

@@ -134,9 +134,10 @@ class DocumentPass:
         }
         return Scoring(documents, variants, propagation_share, self._vector_floor)
 
-    def topic(self) -> Topic | None:
+    def topic(self, in_scope: Flags) -> Topic | None:
         *_, weight = self._lexical_weights.values()
-        return query_topic(self._named, self._searched_terms, self._generation.words, weight)
+        words = self._generation.words
+        return query_topic(self._named, self._searched_terms, words, weight, in_scope)
 
     def feedback_query(
         self, vectors: VectorMatrix, embed: Callable[[str], Vector], feedback: float
@@ -214,7 +215,11 @@ def with_cosines(
 
 
 def query_topic(
-    named: NamedQuery, terms: SearchedTerms, words: Bm25Index, lexical_weight: float
+    named: NamedQuery,
+    terms: SearchedTerms,
+    words: Bm25Index,
+    lexical_weight: float,
+    in_scope: Flags,
 ) -> Topic | None:
     """Return the topic of a query, None if it names people or teams and asks nothing else.
 
@@ -226,17 +231,20 @@ def query_topic(
     idf = words.idf_of_held(terms.words)
     bm25 = FULL_BM25 * sum(terms.weights[term] * value for term, value in idf.items())
     full = fuse(scale_lexical(np.array(bm25)), np.array(FULL_COSINE), lexical_weight)
-    thing_share, total = 0.0, sum(idf.values())
-    if named.things and not asks_for_people(named.text):
-        asked = named.words_asked and searched_terms(
-            named.words_asked, words.languages, words.holds
-        )
-        idf_asked = sum(idf.get(term, 0.0) for term in asked.words) if asked else 0.0
-        thing_share = 1.0 - (idf_asked / total if total else 0.0)
-    weight = min(1.0, total / words.telling_idf) if idf else 1.0
+    thing_share, documents, asked = 0.0, 0, idf
+    if named.things:
+        query = named.words_asked
+        found = searched_terms(query, words.languages, words.holds).words if query else ()
+        asked = {term: idf[term] for term in found if term in idf}
+        if not asks_for_people(named.text):
+            total = sum(idf.values())
+            thing_share = 1.0 - (sum(asked.values()) / total if total else 0.0)
+    if named.spans and asked:
+        rarest = max(asked, key=asked.__getitem__)
+        documents = int(np.count_nonzero(in_scope[words.rows_holding(rarest)]))
     topic = topic_words_of(folded_words(named.document_query))
     is_common = any(map(words.is_held, topic)) and all(map(is_common_word, topic))
-    return Topic(float(full), thing_share, weight, is_common)
+    return Topic(float(full), thing_share, documents, is_common)
 
 
 class FeedbackQuery:

@@ -339,10 +339,11 @@ class EntityDocuments:
         if entity_id not in self._linked:
             base = self._snapshot
             number = self._number(entity_id)
-            is_tag = number >= 0 and base.entities.types[number] == TAG
+            kind = base.entities.types[number] if number >= 0 else ""
             # A tag says what a page is about, whosever it is.
-            pages = NO_ROWS if is_tag else base.entity_pages.own
-            self._linked[entity_id] = linked_documents(base.links.get(entity_id), pages)
+            pages = NO_ROWS if kind == TAG else base.entity_pages.own
+            links, is_person = base.links.get(entity_id), kind == "person"
+            self._linked[entity_id] = linked_documents(links, pages, is_person=is_person)
         return self._linked[entity_id]
 
     def propagated(self, entity_id: str, share: float) -> LinkedDocuments:
@@ -428,11 +429,16 @@ NOTHING_LINKED = LinkedDocuments(frozen(np.empty(0, np.int64)), frozen(np.empty(
 
 
 def linked_documents(
-    links: EntityLinks | None, entity_pages: NDArray[np.integer[Any]] = NO_ROWS
+    links: EntityLinks | None,
+    entity_pages: NDArray[np.integer[Any]] = NO_ROWS,
+    *,
+    is_person: bool = False,
 ) -> LinkedDocuments:
     """Return the documents that belong to an entity, each once, by their rows in the base.
 
-    `entity_pages` are the rows, ascending, of the pages of this entity and of others.
+    `entity_pages` are the rows, ascending, of the pages of this entity and of others. For a
+    person, strengths of other documents are relative to the strongest of these: where none lists
+    them as an attendee, a mention is the best sign there is.
     """
     if links is None:
         return NOTHING_LINKED
@@ -447,12 +453,15 @@ def linked_documents(
     reasons = tuple(_reason(*links_in_order[start:end]) for start, end in ranges)
     strongest = np.maximum.reduceat(strengths, starts)
     own = np.minimum.reduceat(codes, starts) == _OWN_PAGE
-    others = np.isin(documents, entity_pages) & ~own
+    on_pages = np.isin(documents, entity_pages)
+    others = on_pages & ~own
     in_text = np.maximum.reduceat(codes, starts) != _FRONTMATTER
     related = np.where(
         in_text, normalization.RELATED_PAGE_STRENGTH, normalization.RELATED_FIELD_STRENGTH
     )
     strongest[others] = np.minimum(strongest, related)[others]
+    if is_person:
+        strongest[~on_pages] /= strongest[~on_pages].max(initial=0.0) or 1.0
     return LinkedDocuments(frozen(documents), frozen(strongest), reasons)
 
 

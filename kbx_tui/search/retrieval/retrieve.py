@@ -263,7 +263,7 @@ class _Search:
             if match.named:
                 self._linked(generation.snapshot.entities[match.entity])
         self._vectors = None if request.fast else vectors()
-        self._topic = topic = documents.topic()
+        self._topic = topic = documents.topic(scoped.flags)
         full_relevance = None if topic is None else topic.full_relevance
         self._preference = dates.preference(generation, scoped, full_relevance)
         self._spoken = self._find_spoken()
@@ -308,7 +308,8 @@ class _Search:
     def _within(self, scoped: ScopedDocuments, scoring: Scoring) -> Evidence:
         links, preference, vectors = self._links, self._preference, self._vectors
         if len(scoped.rows) < len(scoped.flags):
-            links = [linked.within(scoped.flags, scoped.rows) for linked in links]
+            in_scope = None if scoped is self._scoped else self._scoped.flags
+            links = [linked.within(scoped.flags, scoped.rows, in_scope) for linked in links]
         if preference is not None and scoped is not self._scoped:
             matches = preference.matches[np.searchsorted(self._scoped.rows, scoped.rows)]
             preference = replace(preference, matches=frozen(matches))

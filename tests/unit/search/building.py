@@ -137,8 +137,8 @@ PINNED = ["person:e0", "person:e2", "person:e7", "person:e8", "person:e99"]
 
 @st.composite
 def some_topic(draw: st.DrawFn) -> Topic:
-    full, weight, power = draw(st.floats(0.05, 0.9)), draw(unit), draw(st.floats(0.05, 1.0))
-    return Topic(full, weight, power, is_common=draw(st.booleans()))
+    full, share, documents = draw(st.floats(0.05, 0.9)), draw(unit), draw(st.integers(0, 9))
+    return Topic(full, share, documents, is_common=draw(st.booleans()))
 
 
 @st.composite

@@ -46,6 +46,7 @@ def snapshot_of(paths: Sequence[str], entities: Sequence[Entity] = (), **columns
         "tags": ((),) * len(paths),
         "attendees": ("[]",) * len(paths),
         "versions": np.full(len(paths), b"1"),
+        "properties": TextLists(TextColumn.of([""] * len(paths))),
         **columns,
     }
     return Snapshot(
@@ -56,7 +57,6 @@ def snapshot_of(paths: Sequence[str], entities: Sequence[Entity] = (), **columns
         name_uses=NameUses(links),
         entity_pages=EntityPages(links, column),
         names=make_names(column, NO_STATE),
-        properties=TextLists(TextColumn.of([""] * len(paths))),
         property_keys=CodedColumn.of([""] * len(paths)),
         **given,
     )

@@ -376,16 +376,26 @@ def found_with(*, topic: Topic | None, thing_strength: float = 0.5) -> Evidence:
     )
 
 
-def test_link_of_a_person_is_scaled_by_how_fully_the_document_answers_what_tells_much() -> None:
+def test_link_of_a_person_is_scaled_by_how_fully_the_document_answers() -> None:
     found = evidence(HALF, entities=[(ADA, {0: 0.8})], topic=Topic(0.25))
     assert rank(found, Tuning()).parent_entity_score[0] == pytest.approx(0.8 * SHARE**0.75)
 
-    scores = components([0.0, 0.0], [0.6, 0.0])
-    topic = Topic(float(scores.doc_relevance[0]) / 0.25, weight=0.4)
-    found = evidence(scores, entities=[(ADA, {0: 0.8, 1: 0.8})], topic=topic)
-    answered = 1.0 - 0.4 * (1.0 - 0.25**0.75)
-    credit = rank(found, Tuning()).parent_entity_score
-    assert credit.tolist() == pytest.approx([0.8 * answered, 0.0])  # the second says nothing
+
+@pytest.mark.parametrize(
+    ("documents", "factor"), [(0, 1.0), (1, 0.5), (4, 0.125), (40, 0.1)], ids=str
+)
+def test_the_rarer_someone_is_beside_a_topic_the_less_documents_of_others_count(
+    documents: int, factor: float
+) -> None:
+    found = evidence(HALF, entities=[(ADA, {1: 0.8})], topic=Topic(0.25, documents=documents))
+    ranking = rank(found, Tuning())
+    assert ranking.factors is None or ranking.factors.tolist() == [factor, 1.0]
+    assert ranking.unlinked_factor == factor
+    of_nobody = rank(found, replace(Tuning(), hierarchy=False))
+    assert of_nobody.unlinked_factor == 1.0
+
+    beside_thing = found_with(topic=Topic(0.25, thing_share=0.5, documents=documents))
+    assert rank(beside_thing, Tuning()).unlinked_factor == 1.0  # one document is on the thing
 
 
 def test_things_weigh_a_little_less_unless_they_are_the_topic() -> None:

@@ -1,6 +1,9 @@
+import json
+
 import numpy as np
 import pytest
 
+from kbx_tui.index.text_columns import TextColumn, TextLists
 from kbx_tui.search.evidence.evidence import AskedKind
 from kbx_tui.search.query.query_terms import NamedQuery
 from kbx_tui.search.retrieval.asked import OLDEST, DocumentKinds, asked_kind
@@ -24,6 +27,23 @@ def test_the_newest_may_have_a_month_or_year_as_date() -> None:
     assert oldest < month == day < newest == 1.0
     assert undated == pytest.approx((oldest + month + day + newest) / 4)
     assert asked("news of 2020", for_time=True) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "is_meeting"),
+    [("attendees", True), ("authors", False), ("author", False), ("autoren", False)],
+)
+def test_several_people_meet_unless_they_are_authors(key: str, is_meeting: bool) -> None:
+    people = [("Ada Lund", ""), ("Ben Vale", "")]
+    held = TextLists.joined(f"{key}={name}" for name, _ in people)
+    paths = ["meetings/1.md", "meetings/2.md", "meetings/3.md", "notes/4.md"]
+    base = snapshot_of(
+        paths,
+        titles=["Meeting 1", "Meeting 2", "Meeting 3", "Rules"],
+        attendees=(*["[]"] * 3, json.dumps(people)),
+        properties=TextLists(TextColumn.of([*[""] * 3, held])),
+    )
+    assert DocumentKinds(base).meetings.tolist() == [True, True, True, is_meeting]
 
 
 def test_a_text_asks_for_no_meetings_but_may_ask_who() -> None:

@@ -44,7 +44,10 @@ def test_role_opens_the_second_pass_only_if_it_is_asked_for() -> None:
     assert PART_OF_ROLE < Tuning().entity_threshold < ASKED_ROLE
 
 
-def links(*links: tuple[int, LinkKind, int]) -> EntityLinks:
+Link = tuple[int, LinkKind, int]
+
+
+def links(*links: Link) -> EntityLinks:
     return EntityLinks(
         np.array([row for row, _, _ in links]),
         np.array([LINK_KINDS.index(kind) for _, kind, _ in links], np.uint8),
@@ -57,11 +60,30 @@ def test_explicit_links_have_strength_1_and_others_grow_with_mentions_and_member
     assert linked.strengths.tolist() == [1.0, 1.0, 1.0]
 
     linked = linked_documents(
-        links((0, "mention", 1), (1, "mention", 4), (2, "member", 1), (3, "member", 3))
+        links(
+            (0, "mention", 1),
+            (1, "mention", 4),
+            (2, "member", 1),
+            (3, "member", 3),
+            (4, "title", 1),
+        )
     )
-    mention, mentions, member, members = linked.strengths
-    assert mention < mentions < member < members < 1.0
-    assert linked.reasons[1:] == ("4 mentions", "member", "3 members")
+    mention, mentions, member, members, title = linked.strengths
+    assert mention < mentions < member < members < title == 1.0
+    assert linked.reasons[1:4] == ("4 mentions", "member", "3 members")
+
+
+def test_links_of_a_person_who_is_only_mentioned_are_relative_to_the_strongest() -> None:
+    some: Link = (0, "mention", 1)
+    more: Link = (1, "mention", 4)
+    absolute = linked_documents(links(some, more, (2, "title", 1))).strengths
+    pages = np.array([2, 3], np.int32)
+    of_person = links(some, more, (2, "own_page", 1), (3, "mention", 9))
+    linked = linked_documents(of_person, pages, is_person=True)
+    expected = [absolute[0] / absolute[1], 1.0, 1.0, 0.5]
+    assert linked.strengths.tolist() == pytest.approx(expected)
+    of_team = linked_documents(of_person, pages)
+    assert of_team.strengths[:2].tolist() == pytest.approx(absolute[:2].tolist())
 
 
 def test_page_of_another_entity_counts_less_if_only_its_frontmatter_names_the_entity() -> None:

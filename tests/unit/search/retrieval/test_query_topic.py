@@ -7,6 +7,7 @@ from kbx_tui.index.lexical.bm25 import Bm25Index, PostingsSegment
 from kbx_tui.index.lexical.postings import make_postings
 from kbx_tui.knowledge.records import Entity
 from kbx_tui.search.evidence.evidence import Topic
+from kbx_tui.search.evidence.scores import Flags
 from kbx_tui.search.query.name_matching import NameMatcher
 from kbx_tui.search.query.query_terms import NamedQuery, searched_terms
 from kbx_tui.search.retrieval.document_pass import query_topic
@@ -20,12 +21,13 @@ TEXTS = ["the tide is high", "the night ferry", "a tide table", "lamps", "the fe
 POSTINGS = make_postings(("", text) for text in TEXTS)
 WORDS = Bm25Index([PostingsSegment(POSTINGS, np.arange(len(TEXTS)))], len(TEXTS))
 WEIGHT = 0.6
+ALL = np.ones(len(TEXTS), np.bool_)
 
 
-def topic_of(query: str) -> Topic | None:
+def topic_of(query: str, in_scope: Flags = ALL) -> Topic | None:
     named = NamedQuery.of(query, NAMES.find(query), ENTITIES)
     terms = searched_terms(named.document_query)
-    return query_topic(named, terms, WORDS, WEIGHT)
+    return query_topic(named, terms, WORDS, WEIGHT, in_scope)
 
 
 def share_of_things(query: str) -> float:
@@ -63,17 +65,18 @@ def test_share_of_things_is_that_of_their_rarity() -> None:
     assert 0.3 < share_of_things("Ada Stone on Night Ferry and the tide") < 0.9
 
 
-def test_topic_weighs_less_if_many_documents_hold_its_words() -> None:
-    texts = ["tide lamps", *["tide"] * 8, *["night"] * 7]
-    postings = make_postings(("", text) for text in texts)
-    words = Bm25Index([PostingsSegment(postings, np.arange(len(texts)))], len(texts))
-    weights = []
-    for query in ("tide", "tide and lamps", "zebra"):
-        named = NamedQuery.of(query, (), ENTITIES)
-        topic = query_topic(named, searched_terms(query), words, WEIGHT)
+def test_the_documents_of_a_topic_are_those_in_scope_with_its_rarest_word_beside_names() -> None:
+    def documents(query: str, in_scope: Flags = ALL) -> int:
+        topic = topic_of(query, in_scope)
         assert topic is not None
-        weights.append(topic.weight)
-    assert weights == [pytest.approx(words.idf("tide") / np.log(4)), 1.0, 1.0]
+        return topic.documents
+
+    assert documents("Ada Stone on the tide") == 2
+    assert documents("Ada Stone on the tide", np.array([True, *[False] * 4])) == 1
+    assert documents("Ada Stone on the high tide") == 1
+    assert documents("Ada Stone on Night Ferry lamps") == 2
+    assert documents("Ada Stone on Night Ferry") == 0  # the links of the ferry tell
+    assert documents("the tide") == documents("Ada Stone on zebra") == 0
 
 
 def test_topic_is_common_if_documents_hold_some_of_its_words_and_english_has_all() -> None:

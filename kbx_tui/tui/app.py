@@ -20,11 +20,11 @@ from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.app_state import AppState
 from kbx_tui.tui.base_session import Bases, BaseSession
 from kbx_tui.tui.commands import keymap
-from kbx_tui.tui.commands.bindings import bindings
+from kbx_tui.tui.commands.bindings import bindings, scopes_of
 from kbx_tui.tui.commands.command_table import Command
 from kbx_tui.tui.explore.model import DEBOUNCE_SECONDS
 from kbx_tui.tui.explore.screen import Explore
-from kbx_tui.tui.shell.frame_screen import FrameScreen, ModeScreen
+from kbx_tui.tui.shell.frame_screen import ENTITIES_SEARCHED, FrameScreen, ModeScreen
 from kbx_tui.tui.terminal_app import (
     Failure,
     GoTo,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kbx_tui.config import Settings
     from kbx_tui.index.index_status import IndexQuestion
     from kbx_tui.knowledge.topics import EntityProposal
+    from kbx_tui.search.browse import EntityName
     from kbx_tui.tui.shell.menu import PaletteEntry
     from kbx_tui.tui.shell.questions import Welcome
     from kbx_tui.tui.together import Together
@@ -372,7 +373,8 @@ class KbxApp(TerminalApp):
         from kbx_tui.tui.shell.menu import PaletteEntry, group_of  # loaded with the palette
 
         if isinstance(screen, FrameScreen):
-            for command in self.keymap.commands_in(*screen.palette_scopes, "app"):
+            pane = () if screen.focused is None else scopes_of(type(screen.focused))
+            for command in self.keymap.commands_in(*pane, *screen.palette_scopes, "app"):
                 if command.in_palette:
                     yield PaletteEntry(
                         command.id,
@@ -380,7 +382,7 @@ class KbxApp(TerminalApp):
                         command.label.capitalize(),
                         command.help,
                         self.keymap.display_keys(command),
-                        partial(self._run_command, screen, command),
+                        partial(self._run_command, screen, command, command.scope in pane),
                     )
         if self.explore is not None:
             words = "show explore in six steps"
@@ -392,18 +394,30 @@ class KbxApp(TerminalApp):
         ):
             yield PaletteEntry(title, "App", title, words, "", run)
 
-    async def _run_command(self, screen: FrameScreen, command: Command) -> None:
+    async def _run_command(self, screen: FrameScreen, command: Command, in_pane: bool) -> None:
         """Run an action outside fields, as its key does, even if the palette was opened in one."""
         self.app_state.note_use(command.id)
         screen.leave_field()
-        await (self if command.scope == "app" else screen).run_action(command.action)
+        pane = screen.focused if in_pane else None
+        await (self if command.scope == "app" else pane or screen).run_action(command.action)
 
     def action_command_palette(self) -> None:
         from kbx_tui.tui.shell.menu import command_palette
 
-        if not isinstance(self.screen, CommandPalette):
-            entries = list(self.palette_entries(self.screen))
-            self.push_screen(command_palette(entries, self.app_state.user.used))
+        if isinstance(self.screen, CommandPalette):
+            return
+        cards: list[EntityName] = []
+
+        async def find_cards(explore: Explore) -> None:
+            cards.extend(await explore.model.find_entities("", ENTITIES_SEARCHED))
+
+        def open_card(entity_id: str) -> None:
+            self.post_message(GoTo(entity=entity_id))
+
+        if self.explore is not None and isinstance(self.screen, ModeScreen):
+            self.explore.session.client.start(find_cards(self.explore))
+        entries = list(self.palette_entries(self.screen))
+        self.push_screen(command_palette(entries, self.app_state.user.used, cards, open_card))
 
     def take_screenshot(self) -> None:
         if not self.keymap.offers("edit"):

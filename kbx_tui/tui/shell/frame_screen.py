@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from textual import events, getters
 from textual.app import ComposeResult
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Size
@@ -52,7 +42,7 @@ if TYPE_CHECKING:
 
 LAYOUT_PAUSE = 0.001
 ENTITIES_SHOWN, ENTITIES_SEARCHED = 20, 1_000
-"""Entities offered for a name, and those looked through for a kind of them."""
+"""Entities offered for a name, and those looked through for a kind of them or by the palette."""
 
 
 @cache
@@ -353,6 +343,8 @@ class ModeScreen(FrameScreen):
         among: Callable[[EntityName], bool] | None = None,
     ) -> None:
         """Let the user choose an entity; those with a `likely` name come first."""
+        from kbx_tui.tui.shell.menu import entity_palette
+
         most = ENTITIES_SHOWN if among is None else ENTITIES_SEARCHED
         find = self.session.explore.find_entities
 
@@ -425,22 +417,6 @@ class ModeBox(ModalScreen[ResultT], Overlay[ResultT]):
 
     def action_close(self) -> None:
         self.dismiss(None)
-
-
-def entity_palette(
-    find: Callable[[str], Awaitable[Sequence[EntityName]]], pick: Callable[[str], None], ask: str
-) -> CommandPalette:
-    class Entities(Provider):
-        async def discover(self) -> Hits:
-            async for hit in self.search(""):
-                yield DiscoveryHit(hit.match_display, hit.command, text=hit.text)
-
-        async def search(self, query: str) -> AsyncIterator[Hit]:
-            for rank, entity in enumerate(await find(query), 1):
-                label = f"{safe_line(entity.name)} · {safe_line(entity.type)}"
-                yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
-
-    return CommandPalette(providers=[Entities], placeholder=ask)
 
 
 class ModeTabs(LineWidget):

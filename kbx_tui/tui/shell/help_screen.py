@@ -112,7 +112,9 @@ class HelpText(TextPane):
 
     def show_more(self) -> None:
         more = self.scroll_offset.y + self.visible_height < self.virtual_size.height
-        closes = f"{self.app.keymap.key_of('overlay.close')} closes"
+        field = self.screen.query_one(OrderedInput)
+        does = "shows all again" if field.value else "closes"
+        closes = f"{self.app.keymap.key_of('overlay.close')} {does}"
         if isinstance(self.parent, Vertical):
             self.parent.border_subtitle = f"↓ more · {closes}" if more else closes
 

@@ -1,18 +1,18 @@
 """Ways to a command or a place, each opened above a screen.
 
 A menu of commands, which a key or a click runs; jump mode, where a letter on every pane and field
-leads there; the palette of commands, those used most first, and that of themes, which shows each at
-once. Loaded when first used.
+leads there; the palettes: of commands, those used most first, and cards; of entities; and of
+themes, each shown at once. Loaded when first used.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -26,10 +26,15 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Label, OptionList
 
+from kbx_tui.knowledge.folding import fold
+from kbx_tui.safe_text import safe_line
 from kbx_tui.tui.commands.command_table import Command
 from kbx_tui.tui.commands.keymap import command_by_id, display_key
 from kbx_tui.tui.drawing.lines import BLANK, Line, LineDrawing, Span, looks, width_of
 from kbx_tui.tui.shell.overlay import Overlay
+
+if TYPE_CHECKING:
+    from kbx_tui.search.browse import EntityName
 
 REPEATED = ("grade", "next_to_judge")
 """Actions after which the menu stays open, for the next document."""
@@ -272,7 +277,17 @@ def in_order(entries: list[PaletteEntry], uses: dict[str, int]) -> Iterator[Pale
         yield from (entry for entry in entries if entry.group == group and entry not in often)
 
 
-def command_palette(entries: list[PaletteEntry], uses: dict[str, int]) -> CommandPalette:
+def command_palette(
+    entries: list[PaletteEntry],
+    uses: dict[str, int],
+    cards: Sequence[EntityName],
+    open_card: Callable[[str], Any],
+) -> CommandPalette:
+    """Return the palette of commands and, by a part of their names, `cards`.
+
+    They may come after it is opened: it would list nothing while it waits for them.
+    """
+
     class Commands(Provider):
         async def discover(self) -> Hits:
             for entry in in_order(entries, uses):
@@ -291,7 +306,33 @@ def command_palette(entries: list[PaletteEntry], uses: dict[str, int]) -> Comman
                     shown = entry.display(matcher.highlight(entry.text))
                     yield Hit(score * often, shown, entry.run, entry.text, entry.help)
 
-    return CommandPalette(providers=[Commands], placeholder="Search for commands…")
+    class Cards(Provider):
+        async def search(self, query: str) -> Hits:
+            wanted, matcher = fold(query), self.matcher(query)
+            for entity in (each for each in cards if wanted in fold(each.name)):
+                shown = Content.assemble("Open card: ", matcher.highlight(safe_line(entity.name)))
+                open_this = partial(open_card, entity.id)
+                score = max(matcher.match(entity.name), LEAST_MATCH * len(query))
+                yield Hit(score, shown, open_this, shown.plain, safe_line(entity.type))
+
+    words = "Search for commands and entities…"
+    return CommandPalette(providers=[Commands, Cards], placeholder=words)
+
+
+def entity_palette(
+    find: Callable[[str], Awaitable[Sequence[EntityName]]], pick: Callable[[str], None], ask: str
+) -> CommandPalette:
+    class Entities(Provider):
+        async def discover(self) -> Hits:
+            async for hit in self.search(""):
+                yield DiscoveryHit(hit.match_display, hit.command, text=hit.text)
+
+        async def search(self, query: str) -> AsyncIterator[Hit]:
+            for rank, entity in enumerate(await find(query), 1):
+                label = f"{safe_line(entity.name)} · {safe_line(entity.type)}"
+                yield Hit(1.0 / rank, Content(label), partial(pick, entity.id), text=label)
+
+    return CommandPalette(providers=[Entities], placeholder=ask)
 
 
 class ThemePalette(CommandPalette):

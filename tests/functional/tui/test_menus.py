@@ -9,6 +9,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from kbx_tui.tui.dedup.panes import DraftList
+from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.tour import TourBubble
@@ -195,6 +196,20 @@ async def test_the_palette_finds_commands_by_the_words_people_use_and_no_others(
         assert driver.has_focus(QueryLine)
 
 
+async def test_the_palette_opens_cards_and_runs_commands_of_the_focused_pane(demo: Path) -> None:
+    async with running(demo, NARROW, asked=QUESTION) as driver:
+        await driver.press("escape", "e", "ctrl+p")
+        await driver.write("mute")
+        await driver.until(lambda: "Mute  -" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until(lambda: driver.state.muted)
+        await driver.press("f3", "ctrl+p")
+        await driver.write("bob")
+        await driver.until(lambda: "Open card: Bob Okafor" in driver.screen_text())
+        await driver.press("enter")
+        await driver.until_shown(EntityCard, "Bob Okafor", "Open items")
+
+
 async def test_themes_are_shown_at_the_cursor_and_esc_goes_back(demo: Path) -> None:
     async with running(demo, NARROW) as driver:
         before, kept = driver.app.theme, driver.app.app_state.user.theme
@@ -232,7 +247,8 @@ async def test_the_help_shows_only_what_has_the_typed_word(demo: Path) -> None:
         await driver.write("citation")
         await driver.until_shown(HelpText, "y c", "as a Markdown link")
         assert "go to the next pane" not in driver.text_of(HelpText)
-        await driver.press("escape")  # clears the field
+        assert "esc shows all again" in driver.screen_text()
+        await driver.press("escape")
         await driver.until_shown(HelpText, "how well the result answers")
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.explore)

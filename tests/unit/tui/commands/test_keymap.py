@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from kbx_tui.errors import ConfigError
-from kbx_tui.tui.commands.command_table import COMMANDS, Scope
+from kbx_tui.tui.commands.command_table import COMMANDS, FIELDS_AND_BOXES, Scope
 from kbx_tui.tui.commands.keymap import (
     ACTIVE_TOGETHER,
     BROWSER_KEYS,
@@ -229,6 +229,17 @@ def test_at_most_42_keys_are_live_in_the_results() -> None:
     live = {key for command in commands_in(*active) for key in keymap.keys(command)}
     print(len(live), "keys:", " ".join(sorted(map(display_key, live))))
     assert len(live) <= 42
+
+
+def test_the_palette_lists_every_action_of_modes_and_panes() -> None:
+    left_out = {
+        command.id
+        for command in COMMANDS
+        if command.scope not in FIELDS_AND_BOXES and not command.in_palette
+        if command.label not in ("back", "quit") and ".menu" not in command.id
+    }
+    ways = ("screen.next", "screen.previous", "app.palette", "app.suspend", "mode.together")
+    assert left_out == set(ways)
 
 
 def test_no_menu_has_two_commands_on_one_key() -> None:

@@ -39,6 +39,11 @@ def is_remote(model: str) -> bool:
     return model.partition("/")[0] in SERVERS
 
 
+def has_unknown_length(model: str) -> bool:
+    """Return whether only the first answer of a server shows how long its vectors are."""
+    return is_remote(model) and not model.startswith("gemini")
+
+
 def server_address(model: str, address: str) -> str:
     """Return where the texts are sent, for the settings of a remote model."""
     return (address or SERVERS[model.partition("/")[0]]).rstrip("/")

@@ -23,13 +23,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from threading import Event
+from threading import Event, Lock
 from typing import Literal
 
 import numpy as np
 
 from kbx_tui.embedding.embedder import Embedder, Vector
+from kbx_tui.errors import EmbeddingError
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.postings import stem_of_term, terms_in
 from kbx_tui.index.vectors.vector_matrix import VectorMatrix
@@ -464,6 +466,9 @@ class QueryVectors:
         self._open_embedder = open_embedder
         self._futures: LruCache[str, Future[Vector]] = LruCache(VECTORS_KEPT)
         self._threads: ThreadPoolExecutor | None = None
+        self._first, self._has_answered = Lock(), False
+        self.failure: EmbeddingError | None = None
+        """Of a text of this search: no other text is then embedded for it."""
 
     def begin(self, text: str) -> None:
         """Start embedding a text unless it is cached, also where that has failed before.
@@ -477,7 +482,8 @@ class QueryVectors:
 
             def embed() -> Vector:
                 begun.set()
-                return embedder.embed_query(text)
+                with nullcontext() if self._has_answered else self._first:
+                    return self._ask(embedder, text)
 
             self._futures.put(text, self._threads.submit(embed))
             begun.wait(HAND_OVER)  # yields the GIL, or the thread would start late
@@ -488,6 +494,22 @@ class QueryVectors:
         future = self._futures.get(text)
         assert future is not None  # begun above
         return future.result()
+
+    def await_first(self, text: str) -> None:
+        """Wait for the vector of a text unless the model has answered before."""
+        if not self._has_answered:
+            self.vector(text)
+
+    def _ask(self, embedder: Embedder, text: str) -> Vector:
+        if self.failure is not None:
+            raise self.failure
+        try:
+            vector = embedder.embed_query(text)
+        except EmbeddingError as error:
+            self.failure, self._has_answered = error, False
+            raise
+        self._has_answered = True
+        return vector
 
     def is_token(self, word: str) -> bool:
         """Return whether the model has a token for a word."""

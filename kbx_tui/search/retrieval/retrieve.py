@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kbx_tui.embedding import has_unknown_length
 from kbx_tui.embedding.embedder import Embedder
 from kbx_tui.index.lexical.postings import term_of_stem
 from kbx_tui.index.path_filter import PathFilter
@@ -104,7 +105,7 @@ class Retriever:
         generation.words.is_held("")  # loads the stemmers
         _ = generation.facts, generation.bodies, lz4()
         generation.entity_pass.names.find("")
-        self._vectors()
+        self._vectors("")
         self._query_vectors.vector("")
 
     def begin(self, request: SearchRequest, top_k: TopKRequest | None = None) -> None:
@@ -115,6 +116,7 @@ class Retriever:
         """
         if request.fast:
             return
+        self._query_vectors.failure = None
         query, generation = request.searched, self._index.in_memory
         if generation is None or top_k is None or top_k.uses_query_as_typed:
             self._query_vectors.begin(query)
@@ -134,8 +136,10 @@ class Retriever:
         search = _Search(self._index.generation(), self._query_vectors, request, top_k)
         return search.evidence(path, self._vectors, self._opened)
 
-    def _vectors(self) -> VectorMatrix:
+    def _vectors(self, searched: str) -> VectorMatrix:
         embedder = self._open_embedder()
+        if has_unknown_length(embedder.model):
+            self._query_vectors.await_first(searched)
         return self._index.generation().vectors(model=embedder.model, dimension=embedder.dimension)
 
     def snippets(self, evidence: Evidence, rows: Sequence[int]) -> list[Snippet]:
@@ -234,7 +238,7 @@ class _Search:
         self._last = now
 
     def evidence(
-        self, path: PathFilter, vectors: Callable[[], VectorMatrix], opened: OpenedDocuments
+        self, path: PathFilter, vectors: Callable[[str], VectorMatrix], opened: OpenedDocuments
     ) -> Evidence:
         request, generation, top_k = self._request, self._generation, self._top_k
         self._dates = QueryDates(request.searched, request.filters)
@@ -262,7 +266,7 @@ class _Search:
         for match in () if is_flat else named.matches:  # while the model is running
             if match.named:
                 self._linked(generation.snapshot.entities[match.entity])
-        self._vectors = None if request.fast else vectors()
+        self._vectors = None if request.fast else vectors(self._searched)
         self._topic = topic = documents.topic(scoped.flags)
         full_relevance = None if topic is None else topic.full_relevance
         self._preference = dates.preference(generation, scoped, full_relevance)

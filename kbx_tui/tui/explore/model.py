@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kbx_tui.errors import EmbeddingError
+from kbx_tui.safe_text import safe_line
 from kbx_tui.search.query_history import PastQuery
 from kbx_tui.tui.engine.client import EngineClient, LatestOnly, Status
 from kbx_tui.tui.explore.displayed_search import (
@@ -398,20 +400,31 @@ class ExploreModel:
                     raise
                 continue
             if found is not None:
-                self._take_evidence(*found, is_new)
+                state, evidence, trouble = found
+                self._take_evidence(state, evidence, is_new)
                 is_new = False
+                if trouble:
+                    self._status.show_error(f"found by words alone: {trouble}")
 
-    async def _retrieve(self, state: SearchState) -> tuple[SearchState, Evidence] | None:
-        """Return the evidence for `state`, with its query completed; None without an index."""
+    async def _retrieve(self, state: SearchState) -> tuple[SearchState, Evidence, str] | None:
+        """Return the evidence for `state`, with its query completed; None without an index.
 
-        def read(engine: KnowledgeBase) -> tuple[SearchState, Evidence]:
+        Without the model, documents are found by words, and a text says why.
+        """
+
+        def read(engine: KnowledgeBase) -> tuple[SearchState, Evidence, str]:
             completed = state
             if state.query == self._open_query:
                 completed = replace(state, query=engine.documents.complete_query(state.query))
-            evidence = engine.retrieve(completed.request())
+            request, trouble = completed.request(), ""
+            try:
+                evidence = engine.retrieve(request)
+            except EmbeddingError as error:
+                evidence = engine.retrieve(replace(request, fast=True))
+                trouble = safe_line(str(error))
             from kbx_tui.tui.explore import presenting  # noqa: F401  # here, not between frames
 
-            return completed, evidence
+            return completed, evidence, trouble
 
         slow = asyncio.get_running_loop().call_later(SLOW_SEARCH_SECONDS, self._say_searching)
         try:

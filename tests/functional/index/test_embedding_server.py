@@ -7,8 +7,10 @@ import pytest
 
 from kbx_tui import EmbeddingError, EmbeddingUnavailable, KnowledgeBase
 from kbx_tui.embedding import OTHER_KEY
+from kbx_tui.tui.widgets.footer import StatusLine
 from tests.command_line import CommandLine
 from tests.embedding_server import EmbeddingServer, Reply, embedding_server, vectors_of
+from tests.functional.tui.driving import NARROW, running
 from tests.functional.vaults import write_vault
 
 KEY = "a-key-3f9"
@@ -116,10 +118,24 @@ def test_a_query_is_answered_as_soon_as_its_server_takes_the_texts(
     assert kbx("--kb", base, "index").code == 0
     server.reply = lambda body: Reply(401, {})
     with KnowledgeBase(base) as kb:
-        with pytest.raises(EmbeddingError, match="rejected KBX_EMBEDDING_KEY"):
-            kb.search("hot kiln")
+        for _ in range(2):
+            before = len(server.requests)
+            with pytest.raises(EmbeddingError, match="rejected KBX_EMBEDDING_KEY"):
+                kb.search("hot kiln")
+            assert len(server.requests) == before + 1
         server.reply = vectors_of(4)
         assert kb.search("hot kiln").results
+
+
+async def test_the_app_finds_by_words_what_its_server_refuses_to_embed(
+    kbx: CommandLine, base: Path, server: EmbeddingServer
+) -> None:
+    kbx("trust", base)
+    assert kbx("--kb", base, "index").code == 0
+    server.reply = lambda body: Reply(401, {})
+    async with running(base, NARROW, asked="kiln 7") as driver:
+        await driver.until_shown(StatusLine, "found by words alone", "rejected KBX_EMBEDDING_KEY")
+        assert driver.titles[0] == "Page 7"
 
 
 def test_without_its_server_a_base_is_searched_by_words(

@@ -216,9 +216,12 @@ def test_vectors_are_cached_whatever_the_others_and_tried_again_after_an_error()
 
     failing: Any = Failing()
     vectors = QueryVectors(lambda: failing)
-    with pytest.raises(EmbeddingError, match="cannot run"):
-        vectors.vector("ferry")
+    for text in ("ferry", "harbour"):
+        with pytest.raises(EmbeddingError, match="cannot run"):
+            vectors.vector(text)
     assert vectors.known("ferry") is None
+    assert failing.calls == 1  # once for one search
+    vectors.failure = None  # another one
     assert vectors.vector("ferry").tolist() == [1.0, 1.0, 1.0]
     assert vectors.vector("ferry") is vectors.vector("ferry")
     assert failing.calls == 2

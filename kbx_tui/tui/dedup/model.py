@@ -311,7 +311,7 @@ class ReviewModel:
             choice = draft.choice or verdict.proposal
             plan = engine.drafts.plan([replace(checked.draft, choice=choice)])
             known = rows.known_rows(checked, [], self._threshold)
-            return rows.TypedTextChecked(known, rows.plan_lines(plan), safe_line(verdict.reason))
+            return rows.TypedTextChecked(known, rows.plan_lines(plan), rows.verdict_reason(verdict))
 
         self.post(await self._client.run(check))
 
@@ -396,8 +396,9 @@ class ReviewModel:
         plan = await self._client.run(lambda engine: engine.drafts.plan(settled))
         sentences = rows.plan_sentences(plan, len(self.drafts) - len(settled))
         write = partial(self._begin_writing, self._apply, settled)
-        title, lines = rows.write_title(plan), rows.plan_lines(plan)
-        self.post(rows.WriteProposed(title, lines, sentences, write))
+        title, does = rows.write_question(plan)
+        lines = rows.plan_lines(plan) if plan.diff or plan.problems else ()
+        self.post(rows.WriteProposed(title, lines, sentences, write, does))
 
     def _may_write(self) -> bool:
         if self._is_writing:

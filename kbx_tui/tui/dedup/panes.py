@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 
-from kbx_tui.formatting import format_score
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import Keymap
 from kbx_tui.tui.dedup.rows import DraftRow, KnownRow
@@ -366,7 +365,8 @@ class KnownList(RowsView[KnownRow]):
 def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
     """Return `› .93 ━━━━━━━━━━  near       Prefers async Slack  2026-02-15`."""
     cells = BAR if width >= BAR_FROM else 0
-    bar = fit("━" * round(known.score * cells), cells) + " " if cells else ""
+    length = round(known.score * cells) if known.score_text else 0
+    bar = fit("━" * length, cells) + " " if cells else ""
     relation = fit(known.word, 10)
     about = known.date if known.path else "draft"
     end = f" {about} " if about and width >= ROOMY else ""
@@ -377,7 +377,7 @@ def known_line(known: KnownRow, width: int, marker: str = " ") -> Line:
     relation_look = "bad" if known.is_of_another else relation_look
     return (
         Span(marker, "dim"),
-        Span(f"{format_score(known.score):>4} "),
+        Span(f"{known.score_text:>4} "),
         Span(bar, "document" if known.decides else "rule"),
         Span(f"{relation} ", relation_look),
         text,
@@ -390,10 +390,15 @@ def detail_lines(known: KnownRow, width: int) -> list[Line]:
 
     What fits into the lines above is not repeated.
     """
-    room = max(width - INDENT, 8)
+    known, room = without_quotes(known), max(width - INDENT, 8)
     why = [] if has_whole_reason(known, width) else wrap(known.why, room)
     lines = [(Span(" " * INDENT), Span(line, "dim")) for line in why]
     return [*lines, *difference_lines(known, width)]
+
+
+def without_quotes(known: KnownRow) -> KnownRow:
+    """Return a row whose reason does not quote the words that are in brackets below it."""
+    return replace(known, why=known.why.partition(": “")[0]) if known.difference else known
 
 
 def has_whole_reason(known: KnownRow, width: int) -> bool:
@@ -410,6 +415,7 @@ def place_line(known: KnownRow, width: int) -> Line:
 
 def open_place_line(known: KnownRow, width: int) -> Line:
     """Return the line of the row under the cursor, without a reason that is shown below it."""
+    known = without_quotes(known)
     return place_line(known if has_whole_reason(known, width) else replace(known, why=""), width)
 
 
@@ -516,5 +522,7 @@ def diff_rows(line: str, width: int) -> list[str]:
     """Return a line of a diff, wrapped, with its sign set apart: `-- old` becomes `- │ - old`."""
     if diff_look(line) == "rule" or line[:1] not in ("+", "-", " "):
         return wrap(line, width)
+    if line[0] == " ":  # it only says where
+        return [f"  │ {shorten(line[1:], width - 4)}"]
     first, *rest = wrap(line[1:], max(width - 4, 4)) or [""]
     return [f"{line[0]} │ {first}", *(f"  │ {row}" for row in rest)]

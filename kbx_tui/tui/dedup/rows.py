@@ -127,7 +127,7 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         is_decided=draft.choice is not None,
         is_sure=verdict is not None and verdict.is_sure,
         has_page=entity is not None and bool(entity.path),
-        reason=safe_line(verdict.reason) if verdict is not None else "",
+        reason=verdict_reason(verdict) if verdict is not None else "",
         is_fact=draft.kind == "fact",
         is_open=check is not None and draft.is_guessed and not is_named,
         is_found=draft.stands_for is not None,
@@ -135,6 +135,15 @@ def draft_row(draft: Draft, check: DraftCheck | None, verdict: Verdict | None) -
         by=safe_line(draft.asked.words) if draft.asked is not None else "",
         removes=draft.asked is not None and draft.asked.choice.action in ("strike", "delete"),
     )
+
+
+def verdict_reason(verdict: Verdict) -> str:
+    """Return the reason, which names a place as the known fact does beside it."""
+    reason = safe_line(verdict.reason)
+    if verdict.match is None:
+        return reason
+    path, line = verdict.match.known.source_path, verdict.match.known.line
+    return reason.replace(safe_line(f"{path}:{line}"), format_place(path, line))
 
 
 def describe_proposed(drafts: Sequence[Draft], key: str) -> str:
@@ -162,10 +171,10 @@ def plan_sentences(plan: Plan, left: int) -> tuple[str, ...]:
     """Return what a plan does to which pages, and how many drafts it leaves in the list."""
     writes = _writes(plan)
     counts = Counter(writes).items()
-    does = ", ".join(f"{verb} {count}" for verb, count in counts) or "nothing to write"
+    does = ", ".join(f"{verb} {count}" for verb, count in counts)
     pages = [safe_line(file.path) for file in plan.files]
     where = f"in {format_count(len(pages), 'page')}: {', '.join(pages)}" if pages else ""
-    sentences = [" ".join(filter(None, (does, where)))]
+    sentences = [f"{does} {where}".strip()] if does else []
     if skips := len(plan.actions) - len(writes):
         sentences.append(f"{format_count(skips, 'draft')} skipped, not written")
     if left:
@@ -177,11 +186,12 @@ def _writes(plan: Plan) -> list[Action]:
     return [action for _, action in plan.actions if action != "skip"]
 
 
-def write_title(plan: Plan) -> str:
-    """Return the question before a write, which counts only what is written."""
+def write_question(plan: Plan) -> tuple[str, str]:
+    """Return the question before a write, and what a yes does; only what is written counts."""
     if writes := len(_writes(plan)):
-        return f"Write {format_count(writes, 'draft')}?"
-    return f"Skip {format_count(len(plan.actions), 'draft')}?"
+        return f"Write {format_count(writes, 'draft')}?", "writes"
+    count = len(plan.actions)
+    return f"Skip {format_count(count, 'draft')}?", f"skips {'it' if count == 1 else 'them'}"
 
 
 def plan_lines(plan: Plan) -> tuple[str, ...]:
@@ -215,6 +225,13 @@ class KnownRow:
     """The fact as its line has it; empty for a draft."""
     is_redacted: bool = False
     is_of_another: bool = False
+
+    @property
+    def score_text(self) -> str:
+        """The score, 1.00 only for equal texts; empty for a conflict, which goes by no score."""
+        if self.relation == "conflict":
+            return ""
+        return format_score(self.score if self.relation == "exact" else min(self.score, 0.99))
 
     @property
     def word(self) -> str:
@@ -341,6 +358,8 @@ class WriteProposed(Message):
     """The diff."""
     sentences: Sequence[str]
     write: Callable[[], object]
+    does: str = "writes"
+    """What the key that confirms it does."""
 
 
 @dataclass(frozen=True)
@@ -395,7 +414,7 @@ RELATIONS: Mapping[str, str] = {
     "duplicate": "the same in other words",
     "refines": "one says all that the other does, and more",
     "similar": "as similar as texts that say the same",
-    "conflict": "they contradict each other",
+    "conflict": "They contradict each other",
     "related": "about the same thing",
     "different": "something else",
 }
@@ -424,10 +443,11 @@ BRACKETS = "In brackets is what only one of the two texts has."
 def known_words(known: KnownRow) -> Meanings:
     score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
-    here = f" Here: {RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
+    here = f"{RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
+    meaning = f"{score} Here: {here}" if known.score_text and here else here or score
     why = "What decided: of a contradiction, what the known fact says → what the draft says."
     return (
-        (f"{format_score(known.score)} {known.word}", f"{score}{here}{decides}"),
+        (f"{known.score_text} {known.word}".strip(), f"{meaning}{decides}"),
         *(((known.why, why),) if known.why else ()),
         *((("[words]", BRACKETS),) if known.difference else ()),
     )

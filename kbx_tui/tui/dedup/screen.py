@@ -186,7 +186,7 @@ class Dedup(ModeScreen):
         if self.is_current:  # another screen may have been opened since
             if isinstance(self.focused, panes.DraftLine):
                 self.action_leave_field()  # the key that undoes the write is a letter
-            question = Confirm(message.title, message.lines, message.sentences)
+            question = Confirm(message.title, message.lines, message.sentences, message.does)
             self.app.push_screen(question, take)
 
     def on_draft_planned(self, message: rows.DraftPlanned) -> None:

@@ -37,8 +37,12 @@ class Confirm(ModalScreen[bool], Overlay[bool]):
 
     BINDINGS = bindings("saving")
 
-    def __init__(self, title: str, diff: Sequence[str], sentences: Sequence[str] = ()) -> None:
+    def __init__(
+        self, title: str, diff: Sequence[str], sentences: Sequence[str] = (), does: str = "writes"
+    ) -> None:
+        """`does` is what the key that confirms it does."""
         super().__init__()
+        self._does = does
         self.pane = ConfirmText(
             lambda width: [
                 *((Span(f" {row}"),) for text in sentences for row in wrap(text, width - 1)),
@@ -55,7 +59,8 @@ class Confirm(ModalScreen[bool], Overlay[bool]):
     def compose(self) -> ComposeResult:
         key_of = self.app.keymap.key_of
         self.pane.border_subtitle = (
-            f"{key_of('save.write')} writes · {key_of('save.cancel')} leaves everything as it is"
+            f"{key_of('save.write')} {self._does} ·"
+            f" {key_of('save.cancel')} leaves everything as it is"
         )
         yield self.pane
 

@@ -39,7 +39,7 @@ async def test_text_is_checked_while_it_is_typed(demo_copy: Path) -> None:
         await review.driver.until_shown(KnownList, "Checking: your draft")
         watched.checking.set()
         await review.until(lambda: "Leads the platform team" in review.known)
-        await review.driver.until_shown(DiffPane, "already in memory/people/alice-chen.md:13")
+        await review.driver.until_shown(DiffPane, "already in people/alice-chen.md:13")
         assert not review.rows
         watched.checking.clear()
         await review.press("enter")
@@ -633,6 +633,10 @@ async def test_the_summary_of_a_write_is_left_by_escape_and_news_of_indexing_wai
         assert "1 created" in review.screen.query_one(StatusLine).last
         await review.press("slash")  # z is text there
         await review.until(lambda: not review.screen.query_one(StatusLine).notice)
+        await review.paste("# Alice Chen\nLeads the platform team\n")
+        await review.press("a")
+        await review.driver.until_shown(ConfirmText, "Skip 1 draft?", "enter skips it")
+        assert "nothing" not in review.driver.text_of(ConfirmText)
 
 
 async def test_a_draft_of_nobody_is_of_the_owner_of_the_fact_that_it_changes(

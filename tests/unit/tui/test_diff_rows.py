@@ -15,6 +15,7 @@ from kbx_tui.tui.dedup.panes import changed_lines, diff_rows
         ("@@ -1 +1 @@", 40, ["@@ -1 +1 @@"]),
         ("✗ it is gone", 40, ["✗ it is gone"]),
         ("+one two three", 11, ["+ │ one two", "  │ three"]),
+        (" one two three", 11, ["  │ one tw…"]),
     ],
 )
 def test_signs_are_set_apart_and_wrapped_text_stays_below_itself(

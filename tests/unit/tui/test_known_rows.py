@@ -18,6 +18,10 @@ def test_the_row_under_the_cursor_gives_its_reason_once(width: int) -> None:
     lines = [open_place_line(row, width), *detail_lines(row, width)]
     text = " ".join("".join(span.text for span in line) for line in lines)
     assert text.count("one denies") == 1
+    row = replace(row, relation="refines", why="one is more exact: “no” / “iced”")
+    lines = [open_place_line(row, width), *detail_lines(row, width)]
+    text = " ".join("".join(span.text for span in line) for line in lines)
+    assert "one is more exact" in text and "“no”" not in text  # the words are in brackets
 
 
 @pytest.mark.parametrize(("width", "below"), [(40, "Alice Chen leads the platform team"), (80, "")])
@@ -44,6 +48,23 @@ def test_a_known_fact_that_decides_is_near_as_its_draft_is(relation: str) -> Non
     assert "".join(span.text for span in known_line(row, 60)).startswith("  .90 near       Takes")
     (label, meaning), *_ = known_words(row)
     assert label == ".90 near" and "Here: " in meaning
+
+
+@pytest.mark.parametrize(
+    ("relation", "score", "shown"),
+    [
+        ("exact", 1.0, " 1.00 exact      Takes"),
+        ("similar", 0.999, "  .99 near       Takes"),
+        ("conflict", 0.999, "      conflict   Takes"),
+    ],
+)
+def test_only_equal_texts_have_the_full_score_and_conflicts_none(
+    relation: str, score: float, shown: str
+) -> None:
+    row = KnownRow("Takes tea", score, relation, True, "people/ada.md:14", "", None)
+    assert "".join(span.text for span in known_line(row, 60)).startswith(shown)
+    (label, _), *_ = known_words(row)
+    assert label == " ".join(shown.split()[:-1])
 
 
 def test_the_outcome_of_a_draft_keeps_its_place_under_the_cursor() -> None:

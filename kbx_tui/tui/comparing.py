@@ -251,7 +251,8 @@ class LostAndGained(TextPane):
         count = len(both.moved)
         moved = f"{format_count(count, 'document')} of both moved" if count else ""
         if not (both.lost or both.gained):
-            return lines + paragraph(f"Both find the same. {moved or 'Nothing moved'}.", width)
+            what = moved or "Nothing moved: change alpha, the threshold or the mode of B"
+            return lines + paragraph(f"Both find the same. {what}.", width)
         lines += _list("Lost", "bad", both.lost, width)
         lines += _list("Gained", "accent", both.gained, width)
         return [*lines, BLANK, *paragraph(f"{moved}.", width, "dim")] if moved else lines

@@ -130,16 +130,16 @@ class ExpertRow:
 
     @property
     def columns(self) -> tuple[str, str, str, str, str]:
-        """The counts in words: `5 facts`, `3 own`, `from 4 sources` and `last 2026-04-16`.
+        """The counts in words: `5 facts`, `3 on own page`, `4 sources` and `last 2026-04-16`.
 
-        Own are those on its page, and left out if all are.
+        Those on its page are left out if all are.
         """
         expert = self.expert
         last = max((receipt.date for receipt in expert.receipts), default="")
         documents = sum(receipt.is_document for receipt in expert.receipts)
         others = sum(bool(receipt.why) for receipt in expert.receipts)
-        own = f"{expert.claim_count - documents - others:,} own" if others else ""
-        sources = f"from {format_count(expert.citation_count, 'source')}"
+        own = f"{expert.claim_count - documents - others:,} on own page" if others else ""
+        sources = format_count(expert.citation_count, "source")
         partly = PARTLY if self.says_part else ""
         return expert.counted, own, sources, f"last {safe_line(last)}" if last else "", partly
 

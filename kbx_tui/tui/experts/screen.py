@@ -22,6 +22,7 @@ from kbx_tui.tui.drawing.lines import (
     Look,
     Span,
     fit,
+    longest_fitting,
     looks,
     move_text,
     paragraph,
@@ -120,7 +121,9 @@ class ExpertList(RowsView[Row]):
             return lines[part] if part < len(lines) else BLANK  # the width may have just changed
         counts = aligned(content.columns, self._counts)
         if part:
-            return (Span(f"{INDENT} "), Span(counts, "dim"))
+            room = width - cell_len(INDENT) - 1
+            shorter = counts.replace(" on own page", " own").strip()
+            return (Span(f"{INDENT} "), Span(longest_fitting([counts, shorter], room), "dim"))
         move = self._moves.get(content.expert.entity_id, 0)
         score = score_text(content, self.digits)
         has_kinds = self.view is not None and not self.view.question.people
@@ -249,8 +252,7 @@ def sign_of(claim: ClaimRow, digits: int) -> str:
 
 _about = titled_text(
     "Type a topic, or choose one below.",
-    "People, projects, teams and all other entities are ranked by the facts known about them on"
-    " that topic, which add up to the score.",
+    "People are ranked by the facts known about them on that topic, which add up to the score.",
 )
 
 
@@ -493,7 +495,7 @@ def row_words(row: Row, weight: str, edit_key: str, digits: int) -> Meanings:
         ("━━━", "The score as a share of that of the first."),
         (
             " · ".join(filter(None, row.columns if digits else row.columns[1:])),
-            "The facts on the topic; own are those on its page, and sources the distinct ones that"
-            " they name.",
+            "The facts on the topic, those of them on its page, and the distinct sources that they"
+            " name.",
         ),
     )

@@ -166,8 +166,7 @@ def comparison_words(
     if measure is None:
         return (*preferred, "")
     if measure.current == measure.pinned:
-        best = "best possible order: 1.00"
-        return f"3 to 0: how many have that grade · {best}", best
+        return "3 to 0: how many have that grade · ?: not sure", "best possible order: 1.00"
     same = len(measure.queries) - measure.better - measure.worse
     words = f"vs A: {measure.better} better, {measure.worse} worse, {same} same"
     saves = (f"{words} · {save_key} saves",) if save_key else ()

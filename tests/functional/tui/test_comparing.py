@@ -84,7 +84,7 @@ async def test_knobs_change_b_alone_and_retrieve_nothing(demo: Path) -> None:
         assert any(shown(driver).moves.values())
         await driver.press("z")
         await driver.until(lambda: shown(driver).after == shown(driver).before)
-        await driver.until_shown(LostAndGained, "Both find the same. Nothing moved.")
+        await driver.until_shown(LostAndGained, "Both find the same. Nothing moved: change")
         assert len(watched.queries) == retrieved
 
 

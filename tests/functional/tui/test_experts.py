@@ -82,7 +82,7 @@ async def test_facts_of_the_first_expert_are_open_where_all_names_fit(
     demo: Path, size: Size
 ) -> None:
     async with running_experts(demo, "migration", size) as driver:
-        own = ("11 facts", "2 own", "from 9 sources")
+        own = ("11 facts", "2 on own page", "9 sources")
         await driver.until_shown(ExpertList, "▾ Bob Okafor", "▸ Yusuf Demir", *own)
         # A fact has the room of the columns that the others leave free.
         whole = "+ A backfill for the migration caused INC-0117"

@@ -82,18 +82,26 @@ class Links:
     def check(self, path: str | None = None) -> tuple[BrokenLink, ...]:
         """Return the links that lead to nothing, by path and line, with documents likely meant.
 
-        Links to a heading or block that the document does not have are among them.
+        Links to a heading or block that the document does not have are among them. Raises NotFound
+        for a path without documents.
         """
         self._session.ensure_indexed()
-        paths = None if path is None else set(Documents.of(self._session).in_scope(path))
+        documents = Documents.of(self._session)
+        documents.require_scope(path=path)
+        paths = None if path is None else set(documents.in_scope(path))
         return self._links().all_broken(paths)
 
     def orphans(self, path: str = "") -> PageList:
-        """Return the documents, of those that a path filter matches, to which no other links."""
+        """Return the documents, of those that a path filter matches, to which no other links.
+
+        Raises NotFound for a path without documents.
+        """
         from kbx_tui.search.browse import list_pages
 
         self._session.ensure_indexed()
-        paths = self._links().orphans(Documents.of(self._session).in_scope(path))
+        documents = Documents.of(self._session)
+        documents.require_scope(path=path)
+        paths = self._links().orphans(documents.in_scope(path))
         return list_pages(self._session.open_index().generation(), paths)
 
     def overview(self) -> LinkOverview:

@@ -16,7 +16,7 @@ from kbx_tui import __version__
 from kbx_tui.api import KnowledgeBase
 from kbx_tui.api.documents import unknown_id
 from kbx_tui.drafting.drafts import Action, Asked, Choice, Draft, new_draft
-from kbx_tui.errors import ConfigError, EmbeddingError, IndexFault
+from kbx_tui.errors import ConfigError, EmbeddingError, IndexFault, NotFound
 from kbx_tui.formatting import format_minute
 from kbx_tui.knowledge.records import Document, Entity, Fact
 from kbx_tui.knowledge.redaction import PublicPage
@@ -318,8 +318,16 @@ def whole_sentences(result: SearchResult) -> str:
 def list_data(kb: KnowledgeBase, args: arguments.KbxList) -> Json:
     if not kb.is_indexed():
         return {"pages": [], "total": 0, "notes": [NOT_INDEXED]}
-    found = kb.documents.listed(args.path or "", args.text or "", limit=args.limit)
-    return list_json(found, kb.notes())
+    found, notes = (
+        kb.documents.listed(args.path or "", args.text or "", limit=args.limit),
+        kb.notes(),
+    )
+    if args.path and not found.paths:
+        try:
+            kb.documents.require_scope(path=args.path)
+        except NotFound as error:
+            notes = (str(error), *notes)
+    return list_json(found, notes)
 
 
 def capabilities(kb: KnowledgeBase, args: arguments.KbCapabilities) -> Json:

@@ -176,7 +176,9 @@ def run_lines(run: Run, changes: Sequence[GroupDifference] | None) -> list[str]:
 LEGEND = (
     "judged@10: share of the first 10 results with a grade. nDCG@10: how well they are ordered, 1",
     "is perfect, with its 95 % interval. R@10: share of the relevant documents among them. MRR:",
-    "1 / rank of the first. ERR@10, RBP: what a reader gains who stops when satisfied, or tires.",
+    "1 / rank of the first. ERR@10, RBP: what a reader gains who stops when satisfied, or tires;",
+    "after the +, what results without a grade could add. two-pass: share of the queries searched",
+    "so. named first: share of those that name an entity that find it first. ms: of one query.",
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from itertools import chain
 from typing import Any
 
@@ -313,7 +314,9 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     kinds = [type_names(typed.values) for typed in all_typed if typed.key == "type"]
     kinds = [names for names in (given.doc_types, *kinds) if names]
     if unknown := [name for name in dict.fromkeys(chain.from_iterable(kinds)) if name not in types]:
-        yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
+        near = get_close_matches(unknown[0], types, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"existing types: {', '.join(types)}"
+        yield f"no document has type {_listed(unknown)}; {hint}"
     yield from unknown_names_notes(scope)
     for words in scope.unmatched_phrases:
         yield f"no document has {safe_line(words)} word for word: searched for the words"
@@ -344,7 +347,8 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
         path = path or safe_line(all_typed[0].values[0])
         yield f"there are no documents in {path}; paths start at the root: memory/meetings"
     elif named:
-        yield f"no document matches {' and '.join(named)}; omit or change one of them"
+        which = "it" if len(named) == 1 else "one of them"
+        yield f"no document matches {' and '.join(named)}; omit or change {which}"
 
 
 def nothing_found_notes(

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 MAX_BY_DATE = 50
 """Results listed by date: the newest of many weak results would answer nothing."""
 
-SENTENCE_END = re.compile(r"""[.?!…]["'”’)\]*_]*(?=\s|$)|[。！？]""")
+SENTENCE_END = re.compile(
+    r"""(?<![.?!…:] \d)(?<![.?!…:] \d\d)[.?!…]["'”’)\]*_]*(?=\s|$)|[。！？]"""
+)
+"""Not the number of a list item, as in `Call the bridge. 4. Wait.`"""
 
 
 @dataclass(frozen=True, slots=True)

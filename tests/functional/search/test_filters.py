@@ -168,11 +168,12 @@ def test_query_of_filters_alone_lists_their_documents_newest_first(kb: Knowledge
     ("query", "note"),
     [
         ("ferry type:memo", "no document has type memo; existing types: meeting, note, person"),
+        ("ferry type:meating", "no document has type meating; did you mean meeting?"),
         ("ferry @ada-stoen", "no entity is called ada-stoen; did you mean Ada Stone?"),
         ("ferry @zzzz", "no entity is called zzzz"),
         ("ferry in:memory/nowhere", "there are no documents in memory/nowhere; paths start"),
         ("ferry in:../..", "there are no documents in ../..; paths start"),
-        ("ferry tag:nothing", "no document matches tag:nothing; omit or change one of them"),
+        ("ferry tag:nothing", "no document matches tag:nothing; omit or change it"),
     ],
 )
 def test_note_says_what_a_typed_filter_does_not_find(
@@ -428,4 +429,4 @@ def test_newest_first_in_words_sorts_all_results_and_leaves_none_out(kb: Knowled
         by_score = kb.search(query, limit=50, sort="score").results
         assert by_score == kb.search("ferry", limit=50).results
     nothing = kb.search("ferry newest first tag:nothing").meta.notes
-    assert "no document matches tag:nothing; omit or change one of them" in nothing
+    assert "no document matches tag:nothing; omit or change it" in nothing

@@ -240,3 +240,7 @@ def test_documents_that_no_other_one_links_to_are_listed(tmp_path: Path, kbx: Co
         "2 documents without a link to them (`kbx links orphans`" in kbx("--kb", root, "links").out
     )
     assert kbx("--kb", root, "links", "orphans", "../x").code == 2
+    for command in ("orphans", "check"):
+        ran = kbx("--kb", root, "links", command, "note")
+        assert (ran.code, ran.out) == (4, "")
+        assert "there are no documents in note; did you mean notes?" in ran.err

@@ -40,7 +40,9 @@ def test_pages_are_listed_by_path(kb: KnowledgeBase) -> None:
     assert ([page["title"] for page in below["pages"]], below["total"]) == (["Two"], 2)
     (one,) = listed(kb, path="memory/notes/*.md")["pages"]
     assert (one["date"], one["lines"], one["more_lines"]) == ("2026-03-01", [], 0)
-    assert listed(kb, path="memory/none")["pages"] == []
+    none = listed(kb, path="memory/note")
+    assert none["pages"] == []
+    assert none["notes"][0] == "there are no documents in memory/note; did you mean memory/notes?"
 
 
 def test_lines_that_contain_a_text_are_those_that_kb_get_reads(kb: KnowledgeBase) -> None:

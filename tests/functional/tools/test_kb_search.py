@@ -106,11 +106,12 @@ def test_results_and_snippets_are_limited_by_arguments(demo: EngineWorker) -> No
     [
         (f"{LATE * 5}The crew", (), LATE * 5),
         (f"- {'The ferry is late ' * 6} - The crew", (), f"- {'The ferry is late ' * 6}"),
+        (f"{LATE * 5}4. The crew", (), LATE * 5),
         (f"{LATE * 5}The crew", ((144, 148),), f"{LATE * 5}The crew …"),
         ("ferry " * 33 + "fe", (), "ferry " * 33 + "…"),
         ("x" * 200, ((190, 200),), "x" * 190 + " …"),
     ],
-    ids=["sentence", "item", "match-after-it", "none", "match-at-the-end"],
+    ids=["sentence", "item", "number", "match-after-it", "none", "match-at-the-end"],
 )  # fmt: skip
 def test_a_snippet_ends_at_a_sentence(
     snippet: str, matches: tuple[tuple[int, int], ...], told: str

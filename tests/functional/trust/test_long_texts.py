@@ -31,8 +31,8 @@ from kbx_tui.knowledge.entity_names import NameUseCounter, strip_subject
 from kbx_tui.knowledge.facts import notes_in
 from kbx_tui.knowledge.fields import unique_ids
 from kbx_tui.knowledge.linking import Linker
-from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.obsidian_vault import FileLookup
+from kbx_tui.knowledge.reading import Conventions, parse_document
 from kbx_tui.knowledge.records import Attendee, Document, Entity
 from kbx_tui.knowledge.topics import NoteOutline, TopicRules, Topics
 from kbx_tui.knowledge.vault import walk

@@ -235,7 +235,9 @@ def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], b
     are_bracketed = 2 * bracketed >= len(first) - 1
     labelled = [match["name"] for lines in texts for line in lines if (match := _LABEL.match(line))]
     counts = Counter(labelled)
-    are_labelled = 2 * sum(_LABEL.match(line) is not None for line in first) >= len(first)
+    at_start = filter(None, map(_LABEL.match, first))
+    named = sum(fold(label["name"]) not in NOBODY for label in at_start)
+    are_labelled = 2 * named >= len(first)
 
     def is_speaker(match: re.Match[str]) -> bool:
         name = match["name"]

@@ -56,6 +56,8 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
          "**Rosa Diaz:** We sail.\n\n**Tim Hale:** At dawn.\n"),
         (("SPEAKER_00: We sail.", "佐藤：はい"), ["佐藤"],
          "**Speaker_00:** We sail.\n\n**佐藤:** はい\n"),
+        (("Note: we sail.", "Tip: at dawn.", "So it is this: bring tea."), [],
+         "Note: we sail. Tip: at dawn. So it is this: bring tea.\n"),
         (("We sail.", "(Applause)", "One thing: bring tea.", "Thanks."), [],
          "We sail. (Applause) One thing: bring tea. Thanks.\n"),
         (("Rosa: We sail.", "Note: at dawn."), ["Rosa"],
@@ -67,8 +69,8 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
          "so we sail now\n"),
     ],
     ids=["brackets", "several in a cue", "arrows", "dashes", "dashes without space",
-         "brackets in a line", "brackets and a colon", "machine and Japanese", "no labels",
-         "remark", "voice tags", "rolling"],
+         "brackets in a line", "brackets and a colon", "machine and Japanese", "remarks",
+         "no labels", "remark", "voice tags", "rolling"],
 )  # fmt: skip
 def test_speakers_of_captions(texts: tuple[str, ...], speakers: list[str], body: str) -> None:
     document = vtt(*texts)
@@ -444,10 +446,11 @@ def test_what_no_field_takes_of_an_event_is_kept_as_text() -> None:
     lines = (
         "DTSTART:20260701T120000\nRRULE:FREQ=DAILY\nEXDATE:20260703T120000\nGEO:53.7;-0.3\n"
         "X-ALT-DESC;FMTTYPE=text/html:<style>p {}</style><p>Bring <b>tea</b> &amp\\; cake</p>\n"
-        "TRANSP:OPAQUE\nX-MICROSOFT-CDO-BUSYSTATUS:BUSY"
+        "TRANSP:OPAQUE\nX-MICROSOFT-CDO-BUSYSTATUS:BUSY\nX-PIER:Seven\nX-MSG:Bring rope"
     )
     assert event(lines).body == (
-        "Bring tea & cake\n\n- Not on: 20260703T120000\n- Geo: 53.7;-0.3\n"
+        "Bring tea & cake\n\n- Not on: 20260703T120000\n- Geo: 53.7;-0.3\n- Pier: Seven\n"
+        "- Msg: Bring rope\n"
     )
 
 

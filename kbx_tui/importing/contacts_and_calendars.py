@@ -164,24 +164,24 @@ def _calendars(text: str) -> Any:
         return icalendar.Calendar.from_ical(text, multiple=True)
 
 
-_ZONE = re.compile(
-    r"^BEGIN:VTIMEZONE\b(?:[^\n]*\n(?!BEGIN:VTIMEZONE))*?END:VTIMEZONE\s*", re.MULTILINE
+_ZONE_OR_REMINDER = re.compile(
+    r"^BEGIN:(VTIMEZONE|VALARM)\b(?:[^\n]*\n(?!BEGIN:\1))*?END:\1\s*", re.MULTILINE
 )
 
 
 def _without_broken_parts(text: str) -> tuple[str, list[str]]:
-    """Return a text without the zones and lines that break the format, and these."""
+    """Return a text without the zones, reminders and lines that break the format, and these."""
     kept, broken = [], []
 
-    def readable(zone: re.Match[str]) -> str:
+    def readable(part: re.Match[str]) -> str:
         try:
-            _calendars(f"BEGIN:VCALENDAR\n{zone[0].rstrip()}\nEND:VCALENDAR\n")
+            _calendars(f"BEGIN:VCALENDAR\n{part[0].rstrip()}\nEND:VCALENDAR\n")
         except _BROKEN_CALENDAR as error:
-            broken.append(f"a time zone: {error}")
+            broken.append(f"a {'time zone' if part[1] == 'VTIMEZONE' else 'reminder'}: {error}")
             return ""
-        return zone[0]
+        return part[0]
 
-    text = _ZONE.sub(readable, text)
+    text = _ZONE_OR_REMINDER.sub(readable, text)
     for line in filter(None, icalendar.parser.Contentlines.from_ical(text)):
         try:
             line.parts()

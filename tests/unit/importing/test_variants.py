@@ -101,12 +101,14 @@ def test_every_line_of_captions_that_is_shown_is_kept() -> None:
     [
         ("a.vtt", "WEBVTT\nKind: captions\nTitle: A\n\n00:01.0 --> 00:02.0 align:start\nNOTE it",
          "Title: A NOTE it\n"),
+        ("a.vtt", "WEBVTT\nKind: captions\nStyle:\n::cue(c) { color: red;\n }\n##\n\n\n"
+         "00:01.0 --> 00:02.0\nStyle:\nWe sail", "Style: We sail\n"),
         ("a.vtt", "WEBVTT\n\n00:01.0 --> 00:02.0We sail\nroute66\n00:03.0 --> 00:04.0\nnow",
          "We sail route66 now\n"),
         ("a.srt", "1\n00:01,0 --> 00:02,0\nif 2 < 3 and 5 > 4\n\n7b\n00:02,0 --> 00:03,0\nx",
          "if 2 < 3 and 5 > 4 7b x\n"),
     ],
-    ids=["header", "beside the time", "no tag"],
+    ids=["header", "styles in the header", "beside the time", "no tag"],
 )  # fmt: skip
 def test_what_looks_like_a_part_of_the_format_is_text(name: str, text: str, body: str) -> None:
     assert one(name, text).body == body
@@ -454,6 +456,7 @@ def test_what_no_field_takes_of_an_event_is_kept_as_text() -> None:
     )
 
 
+ODD_REMINDER = "BEGIN:VALARM\nTRIGGER:soon\nEND:VALARM\n"
 ODD_ZONE = CUSTOM.replace("+0300", "+5744")
 
 
@@ -463,8 +466,9 @@ ODD_ZONE = CUSTOM.replace("+0300", "+5744")
         ("BEGIN:VCALENDAR\n{event}", "part of a calendar"),
         ("{event}END:VEVENT\n", "part of a calendar"),
         (f"BEGIN:VCALENDAR\n{ODD_ZONE}{{event}}END:VEVENT\nEND:VCALENDAR\n", "a time zone: "),
+        (f"BEGIN:VCALENDAR\n{{event}}{ODD_REMINDER}END:VEVENT\nEND:VCALENDAR\n", "a reminder: "),
     ],
-    ids=["cut", "event alone", "broken zone"],
+    ids=["cut", "event alone", "broken zone", "broken reminder"],
 )
 def test_a_broken_calendar_loses_no_event(text: str, reason: str) -> None:
     lines = "BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nDTSTART;TZID=Harbour Time:20260701T120000\n"

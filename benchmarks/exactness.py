@@ -41,6 +41,7 @@ from kbx_tui.search.retrieval.document_pass import (
     moved_towards,
     titles_holding,
 )
+from kbx_tui.search.retrieval.query_dates import QueryDates
 from kbx_tui.search.retrieval.retrieve import _Search
 
 LIMIT = 10
@@ -169,7 +170,7 @@ def cases(kb: KnowledgeBase, count: int, seed: int) -> Iterator[tuple[str, str |
         None,
         folders,
         above,
-        [f"{folder.rpartition('/')[0]}/*/*.md" for folder in folders],
+        [f"{folder.rpartition('/')[0]}/*/*.md".lstrip("/") for folder in folders],
     ]
     for number in range(count):
         scope = scopes[number // 2 % len(scopes)]
@@ -229,6 +230,7 @@ class Check:
         bm25 = self._words.bm25(terms.weights)
         request = SearchRequest(scores.query)
         search = _Search(self._generation, self._retriever._query_vectors, request, None)
+        search._dates = QueryDates(request.searched, request.filters)
         names_nobody = not search._find_names(scores.query).spans
         if scores is full.as_typed and names_nobody:
             for language, single in terms.in_titles.items():

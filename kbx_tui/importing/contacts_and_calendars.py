@@ -31,7 +31,7 @@ _NO_PEOPLE = ("RESOURCE", "ROOM")
 _PARTS_READ = frozenset({"VCALENDAR", "VEVENT", "VTIMEZONE", "STANDARD", "DAYLIGHT"})
 _LEFT_OUT = {
     "VTODO": "to-do", "VJOURNAL": "journal entry", "VFREEBUSY": "busy time", "VALARM": "reminder",
-    "VAVAILABILITY": "availability", "AVAILABLE": "time of an availability",
+    "VAVAILABILITY": "availability", "AVAILABLE": "available time",
 }  # fmt: skip
 _READ = frozenset(
     {"ATTENDEE", "CATEGORIES", "DTEND", "DTSTART", "DURATION", "ORGANIZER", "RECURRENCE-ID",
@@ -41,12 +41,15 @@ _UNREAD_OF_EVENT = frozenset(
     {"ACKNOWLEDGED", "CLASS", "CREATED", "DTSTAMP", "IMAGE", "LAST-MODIFIED", "PRIORITY",
      "REQUEST-STATUS", "SEQUENCE", "TRANSP"}
 )  # fmt: skip
-"""Properties that say nothing of an event; nor do those of single programs, which begin with X."""
+_OF_PROGRAMS = re.compile(
+    "X-(?:ALT-DESC|APPLE|CALENDARSERVER|EVOLUTION|GOOGLE|KDE|LIC|LOTUS|MICROSOFT|MOZ(?:ILLA)?|MS"
+    r"|NEXTCLOUD|OUTLOOK|RADICALE|RIM|WR|YAHOO|ZIMBRA)\b(?!-(?:CONFERENCE|SKYPETEAMSMEETINGURL)$)"
+)
+"""Properties that say nothing of an event: those of the format, and those of known programs."""
 _SAID_OF_CALENDAR = "X-WR-CALDESC"
 _READ_OF_CALENDAR = _UNREAD_OF_EVENT | {
     "CALSCALE", "COLOR", "METHOD", "NAME", "PRODID", "REFRESH-INTERVAL", "SOURCE", "UID", "VERSION",
 }  # fmt: skip
-_OF_PROGRAMS = ("X-GOOGLE-CONFERENCE", "X-MICROSOFT-SKYPETEAMSMEETINGURL")
 _LABELS = {"RDATE": "Also on", "EXDATE": "Not on"}
 _FORMATTED, _ESCAPED = "X-ALT-DESC", re.compile(r"\\([,;\\])")
 _TAG = re.compile(r"<(?:style|script)\b[^<]*</[^<>]*>|<[^<>]*>", re.IGNORECASE)
@@ -161,24 +164,24 @@ def _calendars(text: str) -> Any:
         return icalendar.Calendar.from_ical(text, multiple=True)
 
 
-_ZONE = re.compile(
-    r"^BEGIN:VTIMEZONE\b(?:[^\n]*\n(?!BEGIN:VTIMEZONE))*?END:VTIMEZONE\s*", re.MULTILINE
+_ZONE_OR_REMINDER = re.compile(
+    r"^BEGIN:(VTIMEZONE|VALARM)\b(?:[^\n]*\n(?!BEGIN:\1))*?END:\1\s*", re.MULTILINE
 )
 
 
 def _without_broken_parts(text: str) -> tuple[str, list[str]]:
-    """Return a text without the zones and lines that break the format, and these."""
+    """Return a text without the zones, reminders and lines that break the format, and these."""
     kept, broken = [], []
 
-    def readable(zone: re.Match[str]) -> str:
+    def readable(part: re.Match[str]) -> str:
         try:
-            _calendars(f"BEGIN:VCALENDAR\n{zone[0].rstrip()}\nEND:VCALENDAR\n")
+            _calendars(f"BEGIN:VCALENDAR\n{part[0].rstrip()}\nEND:VCALENDAR\n")
         except _BROKEN_CALENDAR as error:
-            broken.append(f"a time zone: {error}")
+            broken.append(f"a {'time zone' if part[1] == 'VTIMEZONE' else 'reminder'}: {error}")
             return ""
-        return zone[0]
+        return part[0]
 
-    text = _ZONE.sub(readable, text)
+    text = _ZONE_OR_REMINDER.sub(readable, text)
     for line in filter(None, icalendar.parser.Contentlines.from_ical(text)):
         try:
             line.parts()
@@ -246,9 +249,8 @@ def _event_document(
 
 
 def _is_kept(name: str) -> bool:
-    if name.startswith("X-"):
-        return name in _OF_PROGRAMS
-    return name not in _READ and name not in _UNREAD_OF_EVENT and name not in _SINGLE
+    is_known = name in _READ or name in _UNREAD_OF_EVENT or name in _SINGLE
+    return not (is_known or _OF_PROGRAMS.match(name))
 
 
 def _written(value: Any) -> str:

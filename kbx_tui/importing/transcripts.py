@@ -105,6 +105,8 @@ _COMMENT = re.compile(
 _NO_TEXT = re.compile(r"NOTE(?:[ \t].*)?|(?:STYLE|REGION)[ \t]*")
 """The first line of a block of WebVTT that is not shown."""
 _METADATA = re.compile(r"(?:kind|language|region|x-[\w-]+) ?[:=]", re.IGNORECASE)
+_STYLE = re.compile("style:", re.IGNORECASE)
+"""The line of a header of YouTube's below which styles are, up to a blank line."""
 
 
 def read_captions(file: SourceFile, form: str) -> Imported:
@@ -159,7 +161,7 @@ def _shown(lines: Sequence[str], *, has_header: bool) -> Iterator[str]:
     for line in lines[1:]:
         if not line:
             is_hidden = False
-        elif not previous and _NO_TEXT.fullmatch(line):
+        elif (not previous and _NO_TEXT.fullmatch(line)) or (has_header and _STYLE.fullmatch(line)):
             is_hidden = True
         if not (is_hidden or (has_header and _METADATA.match(line))):
             yield line
@@ -235,7 +237,9 @@ def _speaker_test(texts: Sequence[Sequence[str]]) -> Callable[[re.Match[str]], b
     are_bracketed = 2 * bracketed >= len(first) - 1
     labelled = [match["name"] for lines in texts for line in lines if (match := _LABEL.match(line))]
     counts = Counter(labelled)
-    are_labelled = 2 * sum(_LABEL.match(line) is not None for line in first) >= len(first)
+    at_start = filter(None, map(_LABEL.match, first))
+    named = sum(fold(label["name"]) not in NOBODY for label in at_start)
+    are_labelled = 2 * named >= len(first)
 
     def is_speaker(match: re.Match[str]) -> bool:
         name = match["name"]

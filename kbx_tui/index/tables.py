@@ -203,20 +203,19 @@ def _property_texts(frontmatter: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _name_besides_title(path: str, title: str) -> list[str]:
-    """Return the name of a page if its title lacks a word of it, and the parts of such words.
+    """Return the name of a page if its title lacks a word of it, and the parts of its words.
 
     Parts are letters, digits and words in camel case: `vanDijk2025` is found as `vandijk 2025` and
     `dijk` as well.
     A date is left out, as dates are not searched for as words.
     """
     name, known = _DATE_IN_NAME.sub(" ", page_name(path)), {*tokens(title)}
-    words = [word for word in tokens(name) if word not in known]
-    if not words:
-        return []
+    words = {*tokens(name)}
     parts = dict.fromkeys(
         tokens(" ".join(_NAME_PART.findall(f"{name} {_CAMEL_CASE.sub(' ', name)}")))
     )
-    return [name, *(part for part in parts if part not in known.union(tokens(name)))]
+    shown = [] if words <= known else [name]
+    return [*shown, *(part for part in parts if part not in known | words)]
 
 
 def entity_row(entity: Entity, facts: list[Fact]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from kbx_tui.knowledge.fields import link_target, stem_of, text_of, texts_of
+from kbx_tui.knowledge.fields import link_target, stem_of, texts_of
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.knowledge.markdown import end_of_top
 from kbx_tui.knowledge.titles import heading_of
@@ -28,20 +28,23 @@ MONTH_NUMBERS = MappingProxyType(
 )
 WEEKDAY_NUMBERS = MappingProxyType({name: n for n, name in enumerate(_WEEKDAYS.split(), 1)})
 
-_OTHER_MONTHS = (  # folded; German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian
-    "januar janner janvier enero gennaio janeiro januari stycznia январь января",
-    "februar feber fevrier febrero febbraio fevereiro februari lutego февраль февраля",
-    "marz maerz mars marzo marco maart marca март марта",
-    "avril abril aprile kwietnia апрель апреля",
-    "mai mayo maggio maio mei maja май мая",
-    "juni juin junio giugno junho czerwca июнь июня",
-    "juli juillet julio luglio julho lipca июль июля",
-    "aout agosto augustus sierpnia август августа",
-    "septembre septiembre settembre setembro wrzesnia сентябрь сентября",
-    "oktober octobre octubre ottobre outubro okt pazdziernika октябрь октября",
-    "novembre noviembre novembro listopada ноябрь ноября",
-    "dezember decembre diciembre dicembre dezembro dez grudnia декабрь декабря",
+_OTHER_MONTHS = (
+    "januar janner janvier janv enero ene gennaio genn janeiro januari stycznia январь января янв",
+    "februar feber fevrier fevr febrero febbraio febbr fevereiro fev februari lutego"
+    " февраль февраля февр фев",
+    "marz maerz mrz mars marts marzo marco maart mrt marca март марта мар",
+    "avril avr abril abr aprile kwietnia апрель апреля апр",
+    "mai mayo maggio magg maio mei maj maja май мая",
+    "juni juin junio giugno giu junho czerwca июнь июня июн",
+    "juli juillet juil julio luglio lug julho lipca июль июля июл",
+    "aout agosto augustus sierpnia август августа авг",
+    "septembre septiembre settembre sett setembro wrzesnia сентябрь сентября сент сен",
+    "oktober octobre octubre ottobre ott outubro okt pazdziernika октябрь октября окт",
+    "novembre noviembre novembro listopada ноябрь ноября нояб ноя",
+    "dezember decembre diciembre dic dicembre desember dezembro dez grudnia декабрь декабря дек",
 )
+"""Folded names and abbreviations in German, French, Spanish, Italian, Portuguese, Dutch, Polish,
+Scandinavian languages and Russian, without those that are English words (`ago`, `set`)."""
 WRITTEN_MONTHS = MONTH_NUMBERS | {
     name: number for number, names in enumerate(_OTHER_MONTHS, 1) for name in names.split()
 }
@@ -58,7 +61,7 @@ _DAYS = tuple(
     for form in (
         r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?!\d)",
         rf"(?<![\dv]){_YEAR}(?P<gap>[._/]|\. )(?P<month>\d{{1,2}})(?P=gap)(?P<day>\d{{1,2}})(?!\d)",
-        rf"(?<!\d){_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?:[t_-]?\d{{4}}(?:\d\d)?)?(?!\d)",
+        rf"(?<!\d){_YEAR}(?P<month>0[1-9]|1[0-2])(?P<day>[0-3]\d)(?:[t_-]?\d{{4}}(?:\d\d(?:\d{{3}})?)?)?(?!\d)",
         rf"(?<![\d.])(?P<day>\d{{1,2}})\. ?(?P<month>\d{{1,2}})\. ?{_YEAR}(?!\d)",
         rf"{_BEFORE}{_DAY_WORD}[ _-]*{_OF}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
         rf"{_BEFORE}{_MONTH_WORD}[ _-]*{_DAY_WORD}{_GAP}{_YEAR}(?!\d)",
@@ -81,12 +84,12 @@ _MONTHS_OF_YEAR = tuple(
         rf"{_YEAR}[年년] ?(?P<month>\d{{1,2}})[月월]",
     )
 )
-_WEEK_WORD = "(?:w|kw|cw|week|woche|semaine|semana|settimana)"
+_WEEK_WORD = "(?:wk?|kw|cw|week|woche|semaine|semana|settimana|vecka|uge|uke)"
 _SPANS = tuple(
     re.compile(form)
     for form in (
         rf"(?<!\d){_YEAR}[ _-]*{_WEEK_WORD}[ _-]*(?P<week>\d{{1,2}})(?!\d)",
-        rf"{_BEFORE}{_WEEK_WORD}[ _-]*(?P<week>\d{{1,2}})[ _,/-]+{_YEAR}(?!\d)",
+        rf"{_BEFORE}{_WEEK_WORD}[ _-]*(?P<week>\d{{1,2}})[ _,/-]+{_OF}{_YEAR}(?!\d)",
         rf"{_YEAR}[年년] ?第?(?P<week>\d{{1,2}})[週周주]",
         rf"(?<!\d){_YEAR}[ _-]*q(?P<quarter>[1-4])(?![^\W_])",
         rf"{_BEFORE}q(?P<quarter>[1-4])[ _/-]*{_YEAR}(?!\d)",
@@ -118,15 +121,22 @@ _DOUBTFUL_KEYS = frozenset({"data", "day"})
 _CREATED_KEYS = (
     "created", "createdat", "createdtime", "datecreated", "creationdate", "issued", "published",
     "publishedat", "datepublished", "publishdate", "publicationdate", "pubdate", "pubdatetime",
+    "createddate", "createdon", "erstellt", "erstelltam", "créé", "crééle", "creado", "creato",
+    "criado", "создано", "作成日", "作成日時",
 )  # fmt: skip
 """Properties in lower case, without what separates their words."""
+_YEAR_KEYS = ("year", "jahr", "année", "año", "ano", "anno", "год", "年")
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 """The years before the first one of the eras by which Japanese documents count."""
 _ERA_YEAR = re.compile(rf"({'|'.join(_ERAS)}) ?(元|\d{{1,2}}) ?年")
+_WRITTEN_NUMBER = re.compile(
+    "(?<![〇一二三四五六七八九十])[〇一二三四五六七八九十]{1,4}(?=[年月日])"
+)
+_DIGITS = str.maketrans("〇一二三四五六七八九", "0123456789")
 _DATE_LINE = re.compile(
     r"^[ \t>|*_-]*+(?P<key>(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha"
     r"|data|дата|日付|日期|日時|開催日時?|날짜|일시)"
-    r"[*_]*[ \t]*[:：|][*_]*[ \t]*(?P<value>\S[^\n]*)$",
+    r"(?:[*_]*[ \t]*[:：|]|(?<=[付期時日])\u3000)[*_]*[ \t]*(?P<value>\S[^\n]*)$",
     re.I | re.M,
 )
 _BESIDE_DAY = re.compile(
@@ -184,7 +194,7 @@ def date_of(
         or _part_of_year_in(stem)
         or place
         or _date_in_values(values, _CREATED_KEYS)
-        or _year_of(text_of(values.get("year")))
+        or _date_in_values(values, _YEAR_KEYS, _year_of)
         or _year_of(name)
     )
 
@@ -217,7 +227,15 @@ def iso_date(text: str) -> str:
 
 def _folded(text: str) -> str:
     """Return a text folded, with the years of Japanese eras as those of the calendar."""
-    return fold(_ERA_YEAR.sub(_year_in_era, text) if "年" in text else text)
+    if "年" in text:
+        text = _ERA_YEAR.sub(_year_in_era, _WRITTEN_NUMBER.sub(_in_digits, text))
+    return fold(text)
+
+
+def _in_digits(match: re.Match[str]) -> str:
+    """Return `2023` for 二〇二三, and `25` for 二十五."""
+    tens, ten, ones = match[0].translate(_DIGITS).partition("十")
+    return str(10 * int(tens or 1) + int(ones or 0)) if ten and len(ones) < 2 else tens
 
 
 def _year_in_era(match: re.Match[str]) -> str:
@@ -236,9 +254,11 @@ def only_day(text: str) -> str:
     return whole_day(_BESIDE_DAY.sub("", _folded(text.strip(" |*_"))))
 
 
-def _date_in_values(values: Mapping[str, Any], keys: Iterable[str]) -> str:
+def _date_in_values(
+    values: Mapping[str, Any], keys: Iterable[str], read: Callable[[str], str] | None = None
+) -> str:
     found = (
-        _date_in_value(values[key], only_day if key in _DOUBTFUL_KEYS else _date_in_text)
+        _date_in_value(values[key], read or (only_day if key in _DOUBTFUL_KEYS else _date_in_text))
         for key in keys
         if key in values
     )

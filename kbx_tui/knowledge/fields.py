@@ -329,7 +329,8 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
     declared = slug(declared) if declared else ""
     if "meetings" in folders:
         return "meeting", declared
-    owner = folders[:-1] if is_folder_page(path) else folders
+    is_of_folder = is_folder_page(path) or folders[-1:] == [folder_name(stem_of(path))]
+    owner = folders[:-1] if is_of_folder else folders
     if owner and owner[-1] in _ENTITY_FOLDERS and folders[-1] not in _PLAIN_FOLDERS:
         return _ENTITY_FOLDERS[owner[-1]], ""
     if name == "glossary.md":

@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from itertools import groupby, islice
+from itertools import groupby, islice, product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -69,7 +69,7 @@ def fold(text: str) -> str:
     return strip_accents(text).casefold()
 
 
-_CARONS = str.maketrans("ŠšŽžČčĆć", "ШшЖжЧчЧч")
+_CARONS = str.maketrans("ŠšŽžŻżČčĆć", "ШшЖжЖжЧчЧч")
 _LETTERS = zip("абвгґдезийіјыклмнопрстуўфћэє", "abvggdeziiiiiklmnoprstuufчee", strict=True)
 _LATIN = str.maketrans(
     {**dict(_LETTERS), "х": "kh", "щ": "шч", "ъ": "", "ь": "", "ю": "iu", "я": "ia"}
@@ -77,7 +77,7 @@ _LATIN = str.maketrans(
 _SPELLINGS = tuple(
     (re.compile(spelling), letters)
     for spelling, letters in (
-        ("tsch|tch", "ч"), ("sch|sh|sz", "ш"), ("ch", "ч"), ("kh", "h"), ("zh", "ж"), ("w", "v"),
+        ("tsch|tch|cz", "ч"), ("sch|sh|sz", "ш"), ("ch", "ч"), ("kh", "h"), ("zh", "ж"), ("w", "v"),
         ("x", "ks"), ("ph", "f"), ("th", "t"), ("ct", "kt"), ("ts|c", "ц"), ("[jy]", "i"),
         ("i[eo]", "e"), ("(?<=[dt])er$", "r"), ("(?<=[шч])ov(?=a?$)", "ev"), (r"(.)\1+", r"\1"),
     )
@@ -90,17 +90,20 @@ def romanized(word: str) -> str:
     name. Sibilants stay Cyrillic, as they tell names apart: Шитов is `Shitov` or `Šitov`, and
     `Sitov` is another.
     """
-    word = fold(word.translate(_CARONS)).translate(_LATIN)
+    word = fold(word.translate(_CARONS)).replace("ьо", "йо").translate(_LATIN)
     for spelling, letters in _SPELLINGS:
         word = spelling.sub(letters, word)
     return word
 
 
 _UKRAINIAN = re.compile("[ґєії]")
-_OF_GERMAN, _OF_FRENCH = re.compile("w|sch"), re.compile("ou|tch|ine$")
-_VOICED = re.compile("(?<![^aeiou])s(?=[aeiou])")
-"""In German, `s` before a vowel may be either of two letters: `Sacharow` is Сахаров or Захаров."""
-_GERMAN = {"tsch": "ч", "sch": "ш", "ch": "h", "z": "ц"}
+_OF_GERMAN, _OF_FRENCH = re.compile("w|sch|[iy]j$"), re.compile("ou|tch|ine$")
+_GERMAN = {"tsch": "ч", "sch": "ш", "ch": "h", "z": "ц", "cz": "ч", "sz": "ш"}
+_MAY_BE_VOICED = re.compile("((?<![^aeiou])s(?=[aeiou])|ш)")
+_VOICED = {"s": "z", "ш": "ж"}
+"""In German, `s` before a vowel and `sch` may be either of two letters: `Sacharow` is Сахаров or
+Захаров, `Schukow` Шуков or Жуков."""
+_MOST_VOICED = 3
 _FRENCH = {"tch": "ч", "ch": "ш", "ou": "u", "j": "ж", "ine": "in"}
 
 
@@ -115,8 +118,11 @@ def romanizations(word: str) -> frozenset[str]:
     if _UKRAINIAN.search(folded):
         readings.append(folded.replace("г", "h"))
     if _OF_GERMAN.search(folded):
-        german = re.sub("tsch|sch|ch|z", lambda found: _GERMAN[found[0]], folded)
-        readings += [german, _VOICED.sub("z", german)]
+        german = re.sub("tsch|sch|ch|[cs]?z", lambda found: _GERMAN[found[0]], folded)
+        first, *rest = _MAY_BE_VOICED.split(german, _MOST_VOICED)
+        pairs = zip(rest[::2], rest[1::2], strict=True)
+        either = ((letter + part, _VOICED[letter] + part) for letter, part in pairs)
+        readings += map("".join, product((first,), *either))
     if _OF_FRENCH.search(folded):
         readings.append(re.sub("tch|ch|ou|j|ine$", lambda found: _FRENCH[found[0]], folded))
     return frozenset(map(romanized, readings))

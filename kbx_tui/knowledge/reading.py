@@ -210,8 +210,10 @@ def _read_json_object(text: str) -> Frontmatter:
     """Read an object of JSON at the start of a text, which is its body if there is none."""
     try:
         _, end = json.JSONDecoder().raw_decode(text[:_MAX_SIZE])
-    except (ValueError, RecursionError):
-        return Frontmatter({}, text, 1)
+    except (ValueError, RecursionError) as error:
+        is_block = text.partition("\n\n")[0].rstrip().endswith("}")
+        fault = f"frontmatter is not valid JSON: {error}" if is_block else ""
+        return Frontmatter({}, text, 1, " ".join(fault.split()), int(is_block))
     line_end = text.find("\n", end)
     line_end = len(text) if line_end < 0 else line_end + 1
     if text[end:line_end].strip():

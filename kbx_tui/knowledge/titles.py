@@ -17,7 +17,7 @@ it opens, or the name of its file. Without such a heading it is the name of the 
 _PLUGIN_KEYS = frozenset({"excalidraw-plugin", "kanban-plugin"})
 """Properties of drawings and boards, whose headings are those of the plug-in that writes them."""
 _PLUGIN_SUFFIX = re.compile(r"\.(?:excalidraw|kanban|canvas)\Z", re.IGNORECASE)
-_MARKUP = ("#", "<", "!", "[!", "---", "***", "___")
+_MARKUP = ("#", "<", "!", "[!", "---", "***", "___", "%%")
 _LEADING_DATE = re.compile(r"\d{4}-\d{2}-\d{2}[-_ ]+(?=\S)")
 _HTML_HEADING = re.compile(
     r"^ {0,3}(?:<[^\n]{1,200}>[ \t]*)?<h1(?:\s[^<>]{0,200})?>(.{0,1000}?)</h1>", re.I | re.M | re.S

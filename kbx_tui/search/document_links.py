@@ -112,6 +112,12 @@ class LinkIndex:
     def _stems(self) -> Sequence[str]:
         return sorted(map(stem_of, self._snapshot.paths))
 
+    @cached_property
+    def _addresses(self) -> frozenset[str]:
+        """The addresses that pages state for themselves on the site that is made of them."""
+        stated = (text.partition("=") for texts in self._snapshot.properties for text in texts)
+        return frozenset(value.strip("/") for key, _, value in stated if key in _ADDRESS_KEYS)
+
     def of(self, path: str) -> DocumentLinks:
         row = self._snapshot.row_of[path]
         return DocumentLinks(
@@ -254,6 +260,8 @@ class LinkIndex:
         if self.labels_first and page.endswith("*"):  # Dendron embeds all notes below one
             place = bisect_left(self._stems, page[:-1])
             return not "".join(self._stems[place : place + 1]).startswith(page[:-1])
+        if page.startswith("/") and not self._addresses.isdisjoint(_ends_of(page.strip("/"))):
+            return False
         is_file = "." in page.rpartition("/")[2] and not page.lower().endswith(".md")
         for spelling in dict.fromkeys((page, unquote(page))):  # a name may hold an encoded `#`
             if is_file and self._attachments.find(spelling, path):
@@ -345,6 +353,16 @@ def _sources_of(page: str) -> Iterator[str]:
     if name == "index":
         stems += [f"{folder}{slash}README", *([folder] if folder else [])]
     yield from (f"{each}{suffix}" for each in stems for suffix in _SOURCES)
+
+
+_ADDRESS_KEYS = ("slug", "permalink", "url")
+
+
+def _ends_of(path: str) -> Iterator[str]:
+    """Yield `a/b/c`, `b/c` and `c`: a site may put its pages below a folder of its own."""
+    while path:
+        yield path
+        path = path.partition("/")[2]
 
 
 _TABLES_OF_CONTENTS = frozenset({"toc", "_toc_"})

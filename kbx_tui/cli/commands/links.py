@@ -247,8 +247,10 @@ def _place(path: str, line: int) -> str:
 
 
 def _broken(link: BrokenLink) -> str:
+    is_path = link.target.startswith(("./", "../", "/"))
+    target = link.target.removeprefix("./") if is_path else f"[[{link.target}]]"
     if link.kind != "page":
         part = link.target.partition("#")[2]
-        return f"[[{link.target}]]: {link.suggestions[0]} has no {link.kind} {part}"
+        return f"{target}: {link.suggestions[0]} has no {link.kind} {part}"
     may_be = f"; did you mean {' or '.join(link.suggestions)}?" if link.suggestions else ""
-    return f"[[{link.target}]] leads to nothing{may_be}"
+    return f"{target} leads to nothing{may_be}"

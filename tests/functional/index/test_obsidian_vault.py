@@ -132,3 +132,12 @@ def test_days_become_versions_once_a_file_beside_them_can_be_no_day(tmp_path: Pa
         kb.index(fast=True)
         assert [each.date for each in kb.search("valve").results] == [""]
         assert kb.index(fast=True).changed == 0
+
+
+@pytest.mark.parametrize("query", ["berg 2021", "wet fens", "hale 101"])
+def test_parts_of_the_name_of_a_note_find_it(tmp_path: Path, query: str) -> None:
+    notes = {"berg2021wetFens.md": "It dries.\n", "Hale101B.md": "It drips.\n", "a.md": "Text.\n"}
+    with KnowledgeBase(
+        index_vault(tmp_path, notes | {".obsidian/app.json": "{}"}, fast=True)
+    ) as kb:
+        assert len(found(kb, query)) == 1

@@ -41,6 +41,12 @@ BOOK = {
     "src/blades.adoc": "",
     "keel/index.html": "",
 }
+ADDRESSES = {
+    "docs/a.md": "---\nslug: /oars\n---\n[b](/docs/keels/) [c](/blog/rope/) [d](/2025/tide)\n",
+    "docs/b.md": "---\npermalink: /keels/\n---\n[a](/oars) [a](/docs/oars#wood)\n",
+    "blog/c.md": "---\nslug: rope\n---\n",
+    "blog/d.md": "---\nurl: /2025/tide/\n---\n",
+}
 SLIPS = {
     "202406041030 Bilge pumps.md": "[[202406051200]] [[20240606|rope]] [[202406051200 Keels]]\n",
     "slips/202406051200 Keels.md": "See [[202406041030]].\n",
@@ -59,7 +65,8 @@ BROKEN = {
     "a.md": "# A\n\n[[Gone]] `%%` [[Lost]] `%%`\n\n[x][ref] [y](./no/file.csv) costs $5, "
     "[[Off]] $6\n\n[ref]: ./missing.md 'Title'\n",
     "b/c.md": "[d](../away/)\n",
-    "d.md": "[e](b/index.html) [f](b/index) [g](b.html) [h](index.html)\n",
+    "d.md": "---\nslug: /big/keel\n---\n[e](b/index.html) [f](b/index) [g](b.html) [h](index.html) "
+    "[i](/keel)\n",
 }
 
 
@@ -70,8 +77,8 @@ def check(root: Path) -> list[tuple[str, int, str]]:
 
 @pytest.mark.parametrize(
     "files",
-    [HANDBOOK, SITE, BOOK, SLIPS, NO_LINKS],
-    ids=["handbook", "site", "book", "numbered-slips", "no-links"],
+    [HANDBOOK, SITE, BOOK, ADDRESSES, SLIPS, NO_LINKS],
+    ids=["handbook", "site", "book", "addresses", "numbered-slips", "no-links"],
 )
 def test_what_exists_or_is_not_a_link_is_not_reported(
     tmp_path: Path, files: dict[str, str]
@@ -87,10 +94,11 @@ def test_links_that_lead_to_nothing_are_reported(tmp_path: Path) -> None:
         ("./no/file.csv", 5, "page"),
         ("Off", 5, "page"),
         ("../away/", 1, "page"),
-        ("./b/index.html", 1, "page"),
-        ("./b/index", 1, "page"),
-        ("./b.html", 1, "page"),
-        ("./index.html", 1, "page"),
+        ("./b/index.html", 4, "page"),
+        ("./b/index", 4, "page"),
+        ("./b.html", 4, "page"),
+        ("./index.html", 4, "page"),
+        ("/keel", 4, "page"),
     ]
 
 
@@ -149,12 +157,13 @@ def test_the_exit_code_tells_missing_pages_from_missing_headings(
 
 
 def test_broken_links_are_annotations_of_github_actions(tmp_path: Path, kbx: CommandLine) -> None:
-    files = {"n, 1.md": "[[b#No 100%]]\n\n[[Gone]]\n", "b.md": ""}
+    files = {"n, 1.md": "[[b#No 100%]]\n\n[[Gone]] [x](gone.md)\n", "b.md": ""}
     root = str(index_vault(tmp_path, files, fast=True))
     found = kbx("--kb", root, "links", "check", "--format", "github")
     assert found.out.splitlines() == [
         "::warning file=n%2C 1.md,line=1::[[b#No 100%25]]: b.md has no heading No 100%25",
         "::error file=n%2C 1.md,line=3::[[Gone]] leads to nothing",
+        "::error file=n%2C 1.md,line=3::gone.md leads to nothing",
     ]
 
 

@@ -56,6 +56,8 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
          "**Rosa Diaz:** We sail.\n\n**Tim Hale:** At dawn.\n"),
         (("SPEAKER_00: We sail.", "佐藤：はい"), ["佐藤"],
          "**Speaker_00:** We sail.\n\n**佐藤:** はい\n"),
+        (("Note: we sail.", "Tip: at dawn.", "So it is this: bring tea."), [],
+         "Note: we sail. Tip: at dawn. So it is this: bring tea.\n"),
         (("We sail.", "(Applause)", "One thing: bring tea.", "Thanks."), [],
          "We sail. (Applause) One thing: bring tea. Thanks.\n"),
         (("Rosa: We sail.", "Note: at dawn."), ["Rosa"],
@@ -67,8 +69,8 @@ def vtt(*texts: str, head: str = "WEBVTT") -> ImportedDocument:
          "so we sail now\n"),
     ],
     ids=["brackets", "several in a cue", "arrows", "dashes", "dashes without space",
-         "brackets in a line", "brackets and a colon", "machine and Japanese", "no labels",
-         "remark", "voice tags", "rolling"],
+         "brackets in a line", "brackets and a colon", "machine and Japanese", "remarks",
+         "no labels", "remark", "voice tags", "rolling"],
 )  # fmt: skip
 def test_speakers_of_captions(texts: tuple[str, ...], speakers: list[str], body: str) -> None:
     document = vtt(*texts)
@@ -99,12 +101,14 @@ def test_every_line_of_captions_that_is_shown_is_kept() -> None:
     [
         ("a.vtt", "WEBVTT\nKind: captions\nTitle: A\n\n00:01.0 --> 00:02.0 align:start\nNOTE it",
          "Title: A NOTE it\n"),
+        ("a.vtt", "WEBVTT\nKind: captions\nStyle:\n::cue(c) { color: red;\n }\n##\n\n\n"
+         "00:01.0 --> 00:02.0\nStyle:\nWe sail", "Style: We sail\n"),
         ("a.vtt", "WEBVTT\n\n00:01.0 --> 00:02.0We sail\nroute66\n00:03.0 --> 00:04.0\nnow",
          "We sail route66 now\n"),
         ("a.srt", "1\n00:01,0 --> 00:02,0\nif 2 < 3 and 5 > 4\n\n7b\n00:02,0 --> 00:03,0\nx",
          "if 2 < 3 and 5 > 4 7b x\n"),
     ],
-    ids=["header", "beside the time", "no tag"],
+    ids=["header", "styles in the header", "beside the time", "no tag"],
 )  # fmt: skip
 def test_what_looks_like_a_part_of_the_format_is_text(name: str, text: str, body: str) -> None:
     assert one(name, text).body == body
@@ -444,13 +448,15 @@ def test_what_no_field_takes_of_an_event_is_kept_as_text() -> None:
     lines = (
         "DTSTART:20260701T120000\nRRULE:FREQ=DAILY\nEXDATE:20260703T120000\nGEO:53.7;-0.3\n"
         "X-ALT-DESC;FMTTYPE=text/html:<style>p {}</style><p>Bring <b>tea</b> &amp\\; cake</p>\n"
-        "TRANSP:OPAQUE\nX-MICROSOFT-CDO-BUSYSTATUS:BUSY"
+        "TRANSP:OPAQUE\nX-MICROSOFT-CDO-BUSYSTATUS:BUSY\nX-PIER:Seven\nX-MSG:Bring rope"
     )
     assert event(lines).body == (
-        "Bring tea & cake\n\n- Not on: 20260703T120000\n- Geo: 53.7;-0.3\n"
+        "Bring tea & cake\n\n- Not on: 20260703T120000\n- Geo: 53.7;-0.3\n- Pier: Seven\n"
+        "- Msg: Bring rope\n"
     )
 
 
+ODD_REMINDER = "BEGIN:VALARM\nTRIGGER:soon\nEND:VALARM\n"
 ODD_ZONE = CUSTOM.replace("+0300", "+5744")
 
 
@@ -460,8 +466,9 @@ ODD_ZONE = CUSTOM.replace("+0300", "+5744")
         ("BEGIN:VCALENDAR\n{event}", "part of a calendar"),
         ("{event}END:VEVENT\n", "part of a calendar"),
         (f"BEGIN:VCALENDAR\n{ODD_ZONE}{{event}}END:VEVENT\nEND:VCALENDAR\n", "a time zone: "),
+        (f"BEGIN:VCALENDAR\n{{event}}{ODD_REMINDER}END:VEVENT\nEND:VCALENDAR\n", "a reminder: "),
     ],
-    ids=["cut", "event alone", "broken zone"],
+    ids=["cut", "event alone", "broken zone", "broken reminder"],
 )
 def test_a_broken_calendar_loses_no_event(text: str, reason: str) -> None:
     lines = "BEGIN:VEVENT\nUID:1\nSUMMARY:Tide\nDTSTART;TZID=Harbour Time:20260701T120000\n"

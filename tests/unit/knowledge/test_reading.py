@@ -407,6 +407,8 @@ def test_frontmatter_may_be_toml_or_json(text: str) -> None:
         ("+++\ntitle = 'Tea'\nText\n", "frontmatter has no closing +++", None),
         (';;;\n{"title": }\n;;;\nText\n', "frontmatter is not valid JSON", "Text\n"),
         ('---json\n{"a": ' + "[" * 3000 + "\n---\nText\n", "frontmatter is not valid", "Text\n"),
+        ('{"title": "Tea",,}\n\nText\n', "frontmatter is not valid JSON", None),
+        ('{\n  "title": Tea\n}\n\nText\n', "frontmatter is not valid JSON", None),
         ("---lua\ntitle = 'Tea'\n---\nText\n", "frontmatter of the kind lua is not read", "Text\n"),
         ("---xml\n<title>Tea</title>\n---\n", "frontmatter of the kind xml is not read", None),
     ],

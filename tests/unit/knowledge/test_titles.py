@@ -44,6 +44,7 @@ def test_a_note_of_a_vault_is_called_as_its_file(path: str, text: str, expected:
     ("text", "expected"),
     [
         ("# Why it rots\n", "Why it rots"),
+        ("%% from a template %%\n# Why it rots\n", "Why it rots"),
         ("It rots.\n\n# See also\n", "compost"),
         ("## Why it rots\n", "compost"),
         (DRAWING, "compost"),
@@ -89,6 +90,9 @@ def test_titles_outside_vaults(path: str, text: str, expected: str) -> None:
         ("teams/harbour/index.md", "team", "Harbour"),
         ("docs/teams/harbour/README.md", "team", "Harbour"),
         ("projects/blue-lagoon/_index.md", "project", "Blue Lagoon"),
+        ("teams/Night shift/Night Shift.md", "team", "Night Shift"),
+        ("02 Teams/01 harbour/Harbour.md", "team", "Harbour"),
+        ("teams/teams.md", "note", "teams"),
         ("teams/index.md", "note", "teams"),
         ("teams/README.md", "note", "teams"),
         ("teams/harbour/rota.md", "note", "rota"),

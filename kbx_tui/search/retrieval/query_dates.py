@@ -4,8 +4,8 @@ A date without a year is the latest one, up to today, with a document; if there 
 one with a document; else the latest. A date relative to today is not read beside a date with a
 year, because it is then relative to that. A month, quarter or year alone is read only after a word
 such as `in` or `since`, or at the end after one for documents, `lab meeting june`: `Q1 goals` and
-`roadmap 2026` are topics. Nothing within quotation marks is read. If no document has the date, the
-words are searched for like others.
+`roadmap 2026` are topics. Nothing within quotation marks is read. If no document has a date
+that documents may write, its words are searched for like others.
 
 Whether a document is of the time that a query asks for depends on its date, title and path. A title
 names a date in words or numbers (`Q1 2026 goals`, `Notes of 17 March`). Without a year it counts
@@ -313,7 +313,7 @@ class ReadDate:
 class DatedQuery:
     text: str
     """The text to search for, without dates that documents do not contain: those relative to today
-    and those with an open end. It includes the others, and those without documents."""
+    and those with an open end. It includes the others, with or without documents of that time."""
     rest: str
     dates: tuple[ReadDate, ...] = ()
     """Dates on which documents are dated."""
@@ -368,7 +368,7 @@ def read_dates(
         meant = _resolve(query, expression, today, documents)
         has_documents = documents.any_in(meant.period)
         (read if has_documents else undated).append(meant)
-        if has_documents and not meant.is_written:
+        if not meant.is_written:
             removed.append((expression.start, expression.end))
     rest = _without_dates(query, [(expression.start, expression.end) for expression in expressions])
     return DatedQuery(_without_dates(query, removed), rest, tuple(read), tuple(undated))

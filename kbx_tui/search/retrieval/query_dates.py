@@ -30,6 +30,7 @@ from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.postings import term_of
 from kbx_tui.index.snapshot import Snapshot
 from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
+from kbx_tui.knowledge.dates import WEEKDAY_NUMBERS
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, frozen
@@ -368,7 +369,8 @@ def read_dates(
         meant = _resolve(query, expression, today, documents)
         has_documents = documents.any_in(meant.period)
         (read if has_documents else undated).append(meant)
-        if not meant.is_written:
+        is_weekday = not WEEKDAY_NUMBERS.keys().isdisjoint(folded_words(meant.text))
+        if not (meant.is_written or (is_weekday and not has_documents)):
             removed.append((expression.start, expression.end))
     rest = _without_dates(query, [(expression.start, expression.end) for expression in expressions])
     return DatedQuery(_without_dates(query, removed), rest, tuple(read), tuple(undated))

@@ -125,7 +125,11 @@ class Explore(JudgingScreen):
         if self.focused is None:
             event.stop()
             self.query_line.insert_text_at_cursor(event.character)
-        elif self.focused is self.query_line or (self.focused is results and not results.rows):
+        elif self.focused is self.query_line or (
+            self.focused is results
+            and not results.rows
+            and event.key not in self.active_bindings  # of the app, such as `9` in a browser
+        ):
             event.stop()  # in the field, it was sent before the field had the focus
             self.set_focus(self.query_line)
             self.query_line.post_message(events.Key(event.key, event.character))

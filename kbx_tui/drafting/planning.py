@@ -85,10 +85,13 @@ def find_active_fact(
 
     Case, accents, spacing, end punctuation and notes are ignored.
     """
-    wanted = {normal_form(read_fact_line(text).text or text) for text in texts}
     active = _active_facts(path, data, entity_id, kind)
-    found = (active[text] for text in wanted & active.keys())
+    found = (active[form] for form in _normal_forms(texts) & active.keys())
     return min(found, key=lambda fact: fact.line, default=None)
+
+
+def _normal_forms(texts: Sequence[str]) -> set[str]:
+    return {normal_form(read_fact_line(text).text or text) for text in texts}
 
 
 @lru_cache(maxsize=2)  # each of many drafts for one page is looked for
@@ -106,7 +109,9 @@ class _Planner:
     today: str
     files: dict[str, PlannedFile] = field(default_factory=dict)
     waiting: dict[str, list[tuple[Draft, AddFact]]] = field(default_factory=dict)
-    """Lines to be added to a page, all of one entity and kind."""
+    """Lines to be added to each page, as reading a page takes long."""
+    known: dict[str, dict[FactKind, dict[str, Fact | None]]] = field(default_factory=dict)
+    """The normal forms that each page has, with the fact, or will have with the waiting lines."""
     targets: dict[int, str] = field(default_factory=dict)
     drafts: list[Draft] = field(default_factory=list)
     problems: list[DraftProblem] = field(default_factory=list)
@@ -134,28 +139,32 @@ class _Planner:
         self.drafts.append(draft)
 
     def _let_wait(self, draft: Draft, path: str, edit: AddFact) -> None:
-        """Keep a line that is to be added with others, as reading a page takes long.
-
-        Raises WriteFault.
-        """
-        forms = set(map(normal_form, self._texts(edit)))
-        for _, other in self.waiting.get(path, ()):
-            is_apart = (other.entity_id, other.kind) != (edit.entity_id, edit.kind)
-            if is_apart or normal_form(read_fact_line(other.text).text or other.text) in forms:
-                self._add_waiting(path)
-                break
-        file = self.files.get(path) or self._unchanged(path)
+        """Keep a line that is to be added with others. Raises WriteFault."""
+        of_page = self.known.setdefault(path, {})
+        if edit.kind not in of_page:
+            file = self.files.get(path) or self._unchanged(path)
+            active = _active_facts(path, file.after, edit.entity_id, edit.kind)
+            of_page[edit.kind] = dict(active)
         fact_line(edit)
-        self._require_new(path, file.after, edit)
+        texts, known = self._texts(edit), of_page[edit.kind]
+        same = [known[form] for form in _normal_forms(texts) & known.keys()]
+        if facts := [fact for fact in same if fact is not None]:
+            raise _already_there(path, min(facts, key=lambda fact: fact.line))
+        if same:
+            raise WriteFault(f"an earlier draft adds {texts[0]!r} to {path}")
+        known[normal_form(texts[0])] = None
         self.waiting.setdefault(path, []).append((draft, edit))
 
     def _add_waiting(self, path: str) -> None:
+        self.known.pop(path, None)
         waiting = self.waiting.pop(path, ())
         if not waiting:
             return
         file, edits = self.files.get(path) or self._unchanged(path), [edit for _, edit in waiting]
+        after = file.after
         try:
-            after = add_facts(path, file.after, edits)
+            for kind in dict.fromkeys(edit.kind for edit in edits):
+                after = add_facts(path, after, [edit for edit in edits if edit.kind == kind])
         except WriteFault:  # find out which
             for draft, edit in waiting:
                 try:
@@ -246,11 +255,15 @@ class _Planner:
 
     def _require_new(self, path: str, data: bytes, edit: AddFact) -> None:
         if fact := find_active_fact(path, data, edit.entity_id, edit.kind, self._texts(edit)):
-            raise WriteFault(f"{fact.text!r} is already in {path}:{fact.line}")
+            raise _already_there(path, fact)
 
     def _texts(self, edit: AddFact) -> tuple[str, str]:
         text = read_fact_line(edit.text).text or edit.text
         return text, strip_subject(text, self.entities.get(edit.entity_id))
+
+
+def _already_there(path: str, fact: Fact) -> WriteFault:
+    return WriteFault(f"{fact.text!r} is already in {path}:{fact.line}")
 
 
 def _merge(draft: Draft, text: str, fact: Fact) -> ChangeFact:

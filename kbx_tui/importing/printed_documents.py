@@ -125,7 +125,9 @@ def _read_pdf(data: bytes) -> dict[str, Any]:
 
 def _read_docx(data: bytes) -> dict[str, Any]:
     if data.startswith(_OLE):
-        raise _Refused("it is encrypted, or of an old Word; save it as .docx without a password")
+        raise _Refused(
+            "it is encrypted or in the old .doc format; save it as .docx without a password"
+        )
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         expanded = sum(entry.file_size for entry in archive.infolist())
     if expanded > EXPANDED:

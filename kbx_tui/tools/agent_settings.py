@@ -308,6 +308,6 @@ them before you say that you do not know something about the user's work.
 _WRITING = """\
 - Before you write a fact, call `kbx_memory_similar`: merge with `kbx_memory_edit_fact`, replace
   what is no longer true with `kbx_memory_supersede`, add what is new with `kbx_memory_add`.
-- Of a task that is done, add what was done as a fact, with `force` if the task is the only match:
+- When a task is done, add the outcome as a fact, with `force` if the task is the only match:
   the user's review offers to tick it.
 - What you write waits for the user's review: say so, and do not propose again what was refused."""

@@ -318,10 +318,8 @@ def whole_sentences(result: SearchResult) -> str:
 def list_data(kb: KnowledgeBase, args: arguments.KbxList) -> Json:
     if not kb.is_indexed():
         return {"pages": [], "total": 0, "notes": [NOT_INDEXED]}
-    found, notes = (
-        kb.documents.listed(args.path or "", args.text or "", limit=args.limit),
-        kb.notes(),
-    )
+    found = kb.documents.listed(args.path or "", args.text or "", limit=args.limit)
+    notes = kb.notes()
     if args.path and not found.paths:
         try:
             kb.documents.require_scope(path=args.path)

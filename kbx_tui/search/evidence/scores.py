@@ -206,12 +206,13 @@ class LinkedDocuments:
     propagated: Flags | None = None
     """Documents linked only through an adjacent part (`Continuations`); None if there are none.
     Such a link counts only if the document has some relevance to the query."""
-    in_scope: int | None = None
-    """How many there are in scope, where `rows` has only candidates (`WideScope`)."""
+    in_scope: Rows | None = None
+    """The rows in the base of all in scope, where `rows` has only candidates (`WideScope`)."""
 
     @property
-    def count(self) -> int:
-        return len(self.rows) if self.in_scope is None else self.in_scope
+    def all_in_scope(self) -> Rows:
+        """All in scope by their rows in the base or, where none is left out, in the Evidence."""
+        return self.rows if self.in_scope is None else self.in_scope
 
     def strengthened(self, links: Mapping[int, tuple[float, str]]) -> LinkedDocuments:
         """Return the documents with further links, the strength and reason of each by row."""
@@ -244,8 +245,8 @@ class LinkedDocuments:
         reasons = tuple(compress(self.reasons, inside))
         propagated = None if self.propagated is None else frozen(self.propagated[inside])
         strengths = frozen(self.strengths[inside])
-        count = None if in_scope is None else int(np.count_nonzero(in_scope[self.rows]))
-        return LinkedDocuments(frozen(rows), strengths, reasons, propagated, count)
+        counted = None if in_scope is None else frozen(self.rows[in_scope[self.rows]])
+        return LinkedDocuments(frozen(rows), strengths, reasons, propagated, counted)
 
 
 @dataclass(frozen=True, slots=True)

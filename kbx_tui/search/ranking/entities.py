@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Literal
 
 import numpy as np
@@ -192,11 +192,13 @@ class EntityCredit:
         """Number of documents linked to a named thing, of several to the one with the fewest."""
         counted = zip(self.choice.counted, self._is_thing, strict=True)
         links = [self.choice.evidence.links[index] for index, is_thing in counted if is_thing]
-        return min((linked.count for linked in links), default=0)
+        return min((len(linked.all_in_scope) for linked in links), default=0)
 
     @property
     def documents_of_people(self) -> int:
-        return sum(self.choice.evidence.links[index].count for index in self.people)
+        """Number of documents linked to at least one of `people`."""
+        links = [self.choice.evidence.links[index].all_in_scope for index in self.people]
+        return len(reduce(np.union1d, links)) if links else 0
 
     @cached_property
     def belongs_to_people(self) -> Flags:

@@ -140,8 +140,8 @@ class Ranking(EntityChoice):
         1 where the query names none, or nothing beside them. Else the rarer part of a question says
         more of what is meant, so the more documents the topic has beside those of the people, the
         less counts one on the topic alone: `min(1, .5 * documents of the people / documents of the
-        topic)`. The topic has those linked to the thing that it names or those that hold its rarest
-        other word, whichever are fewer.
+        topic)`. One that belongs to several people counts once. The topic has those linked to the
+        thing that it names or those that hold its rarest other word, whichever are fewer.
         """
         if self.topic is None or not self.credit.people:
             return 1.0

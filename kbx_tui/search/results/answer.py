@@ -313,10 +313,14 @@ def scope_notes(scope: Scope, types: Collection[str]) -> Iterator[str]:
     given, all_typed = scope.filters, scope.filters.typed
     kinds = [type_names(typed.values) for typed in all_typed if typed.key == "type"]
     kinds = [names for names in (given.doc_types, *kinds) if names]
-    if unknown := [name for name in dict.fromkeys(chain.from_iterable(kinds)) if name not in types]:
-        near = get_close_matches(unknown[0], types, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"existing types: {', '.join(types)}"
-        yield f"no document has type {_listed(unknown)}; {hint}"
+    unknown = list[str]()
+    for name in dict.fromkeys(chain.from_iterable(kinds)):
+        if name not in types and (near := get_close_matches(name, types, n=1)):
+            yield f"no document has type {_listed([name])}; did you mean {near[0]}?"
+        elif name not in types:
+            unknown.append(name)
+    if unknown:
+        yield f"no document has type {_listed(unknown)}; existing types: {', '.join(types)}"
     yield from unknown_names_notes(scope)
     for words in scope.unmatched_phrases:
         yield f"no document has {safe_line(words)} word for word: searched for the words"

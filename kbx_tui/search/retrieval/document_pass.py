@@ -30,6 +30,7 @@ from typing import Literal
 
 import numpy as np
 
+from kbx_tui.embedding import is_remote
 from kbx_tui.embedding.embedder import Embedder, Vector
 from kbx_tui.errors import EmbeddingError
 from kbx_tui.index.lexical.bm25 import Bm25Index
@@ -459,7 +460,8 @@ class QueryVectors:
     """Vectors of queries, each embedded once, in the background while other stages run.
 
     Each query is a run of its own: a batch would pad queries to the longest, and leave a second
-    core idle, as the model uses one thread. So a vector depends only on its own text.
+    core idle, as the model uses one thread. So a vector depends only on its own text. A server gets
+    a second text once it has answered, so that one that refuses is asked once.
     """
 
     def __init__(self, open_embedder: Callable[[], Embedder]) -> None:
@@ -467,8 +469,12 @@ class QueryVectors:
         self._futures: LruCache[str, Future[Vector]] = LruCache(VECTORS_KEPT)
         self._threads: ThreadPoolExecutor | None = None
         self._first, self._has_answered = Lock(), False
-        self.failure: EmbeddingError | None = None
+        self._failure: EmbeddingError | None = None
         """Of a text of this search: no other text is then embedded for it."""
+
+    def begin_search(self) -> None:
+        """Embed texts again where the model failed in the search before."""
+        self._failure = None
 
     def begin(self, text: str) -> None:
         """Start embedding a text unless it is cached, also where that has failed before.
@@ -482,7 +488,8 @@ class QueryVectors:
 
             def embed() -> Vector:
                 begun.set()
-                with nullcontext() if self._has_answered else self._first:
+                asks_one = is_remote(embedder.model) and not self._has_answered
+                with self._first if asks_one else nullcontext():
                     return self._ask(embedder, text)
 
             self._futures.put(text, self._threads.submit(embed))
@@ -501,12 +508,12 @@ class QueryVectors:
             self.vector(text)
 
     def _ask(self, embedder: Embedder, text: str) -> Vector:
-        if self.failure is not None:
-            raise self.failure
+        if self._failure is not None:
+            raise self._failure
         try:
             vector = embedder.embed_query(text)
         except EmbeddingError as error:
-            self.failure, self._has_answered = error, False
+            self._failure, self._has_answered = error, False
             raise
         self._has_answered = True
         return vector

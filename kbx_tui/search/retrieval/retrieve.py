@@ -116,7 +116,7 @@ class Retriever:
         """
         if request.fast:
             return
-        self._query_vectors.failure = None
+        self._query_vectors.begin_search()
         query, generation = request.searched, self._index.in_memory
         if generation is None or top_k is None or top_k.uses_query_as_typed:
             self._query_vectors.begin(query)

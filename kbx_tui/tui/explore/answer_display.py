@@ -249,12 +249,13 @@ def no_results(view: ExploreView, keymap: Keymap) -> EmptyState:
         change, clear = keymap.key_of("focus.path"), keymap.key_of("path.clear")
         advice = f"{change} changes the path; {clear} there clears it."
     elif scope.path or view.filters:
-        what = "contains these words" if fast else "has these words or a similar meaning"
+        what = "these words" if fast else "these words or a similar meaning"
         where = [f"in {path}"] if scope.path else []
         where += [f"with {shorten(text, 40)}" for text in view.filters]
-        none = f"None of the {scope.in_scope:,} documents"
-        none = none if scope.in_scope > 1 else "Not even the one document"
-        reason = f"{none} {' and '.join(where)} {what}."
+        none, has = f"None of the {scope.in_scope:,} documents", "contains" if fast else "has"
+        if scope.in_scope == 1:
+            none, has = "The one document", f"does not {'contain' if fast else 'have'}"
+        reason = f"{none} {' and '.join(where)} {has} {what}."
         keys = f"{keymap.key_of('focus.path')}, then {keymap.key_of('path.clear')},"
         if view.filters:
             keys = keymap.key_of("filter.remove")

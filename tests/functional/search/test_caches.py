@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Barrier, Lock
 from typing import Any
 
 import numpy as np
@@ -221,7 +222,7 @@ def test_vectors_are_cached_whatever_the_others_and_tried_again_after_an_error()
             vectors.vector(text)
     assert vectors.known("ferry") is None
     assert failing.calls == 1  # once for one search
-    vectors.failure = None  # another one
+    vectors.begin_search()
     assert vectors.vector("ferry").tolist() == [1.0, 1.0, 1.0]
     assert vectors.vector("ferry") is vectors.vector("ferry")
     assert failing.calls == 2
@@ -235,8 +236,40 @@ def test_vectors_are_cached_whatever_the_others_and_tried_again_after_an_error()
     assert vectors.known(str(VECTORS_KEPT)) is not None
 
 
+@pytest.mark.parametrize(("model", "at_once"), [("local", 2), ("openai/any", 1)])
+def test_texts_of_the_first_search_are_embedded_at_once_unless_a_server_may_refuse(
+    model: str, at_once: int
+) -> None:
+    embedder: Any = Meeting(model, at_once)
+    vectors = QueryVectors(lambda: embedder)
+    for text in ("ferry", "ferry timetable"):
+        vectors.begin(text)
+    for text in ("ferry", "ferry timetable"):
+        vectors.vector(text)
+    assert embedder.most == at_once
+
+
+class Meeting:
+    """A model that answers as soon as so many texts are embedded at the same time."""
+
+    def __init__(self, model: str, texts: int) -> None:
+        self.model, self._barrier, self._lock = model, Barrier(texts, timeout=20), Lock()
+        self._running = self.most = 0
+
+    def embed_query(self, text: str) -> Any:
+        with self._lock:
+            self._running += 1
+            self.most = max(self.most, self._running)
+        self._barrier.wait()
+        with self._lock:
+            self._running -= 1
+        return np.ones(3, np.float32)
+
+
 class Failing:
     """A model that fails once."""
+
+    model = "local"
 
     def __init__(self) -> None:
         self.calls = 0

@@ -398,6 +398,17 @@ def test_the_rarer_someone_is_beside_a_topic_the_less_documents_of_others_count(
     assert rank(beside_thing, Tuning()).unlinked_factor == 1.0  # one document is on the thing
 
 
+@pytest.mark.parametrize("of_bob", [{1: 0.8}, {0: 0.4, 1: 0.8}], ids=["shared", "one more"])
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_documents_that_people_share_count_once(of_bob: dict[int, float], is_wide: bool) -> None:
+    people = [(ADA, {1: 0.8}), (entity(3, 1.0, named=True), of_bob)]
+    found = evidence(HALF, entities=people, topic=Topic(0.25, documents=4))
+    if is_wide:  # documents 1 and 2 of the base are candidates, 4 is linked to both and is none
+        links = [replace(link, in_scope=np.append(link.rows + 1, 4)) for link in found.links]
+        found = replace(found, links=tuple(links))
+    assert rank(found, Tuning()).unlinked_factor == 0.5 * (len(of_bob) + is_wide) / 4
+
+
 def test_things_weigh_a_little_less_unless_they_are_the_topic() -> None:
     ada, ferry = rank(found_with(topic=Topic(0.25)), Tuning()).credit.credits(
         slice(None), HALF.doc_relevance

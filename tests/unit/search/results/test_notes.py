@@ -75,6 +75,12 @@ def test_filters_that_match_nothing_are_named(scope: dict[str, Any], note: str) 
 def test_types_that_do_not_exist_and_an_empty_index_are_named() -> None:
     said = notes_on(SOMETHING, doc_types=("note", "memo"))
     assert said == "no document has type memo; existing types: meeting, note"
+    said = notes_on(SOMETHING, doc_types=("meating", "memo", "nota", "log"))
+    assert said.split(" / ") == [
+        "no document has type meating; did you mean meeting?",
+        "no document has type nota; did you mean note?",
+        "no document has type memo,log; existing types: meeting, note",
+    ]
     said = notes_on(NOTHING, in_scope=0, total=0, doc_types=("memo",))
     assert said == "there are no documents to search; `kbx status` shows what is indexed"
 

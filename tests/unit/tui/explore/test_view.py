@@ -50,13 +50,14 @@ def test_no_results_say_that_words_are_common_or_documents_missing() -> None:
         ),
         ("type:meeting tag:x in:a", 1, "No document matches type:meeting and tag:x", "/ changes"),
         ("plan type:meeting", None, "None of the 25 documents with type:meeting has", "v d takes"),
+        ("plan type:log", None, "The one document with type:log does not have these", "v d takes"),
     ],
 )
 def test_a_filter_that_lets_nothing_in_is_named(
     query: str, emptied_by: int | None, reason: str, advice: str
 ) -> None:
     typed = read_filters(query).filters
-    let_in = 25 if emptied_by is None else 0
+    let_in = {"plan type:meeting": 25, "plan type:log": 1}.get(query, 0)
     scope = Scope("", Filters(typed=typed), let_in, 63, emptied_by=emptied_by)
     mode = Mode("flat", "no entity named", "default", 5.0, 1.0)
     view = ExploreView(query, mode, 0.5, (), (), 0, scope, "", "", filters=(*map(str, typed),))

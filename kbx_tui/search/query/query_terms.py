@@ -56,16 +56,17 @@ Span = tuple[int, int]
 _OF_PAGE = re.compile(
     r"""
     (?:and\s*,\s*)?
-    (?: what\s+(?:do|does)\s+(?:the\s+)?(?:want|prefer|need|like)
-    | (?:what(?:\s+i|['’])s\s+)? doing
+    (?: what\s+(?:do|does)\s+(?:the\s+)?
+        (?:do|lead|like|manage|need|own|prefer|run|want|work\s+on)(?:\s+here)?
+    | (?:what(?:\s+i|['’])s\s+)? (?:doing|in\s+charge\s+of|responsible\s+for)
     | where(?:\s+i|['’])s(?:\s+the)?
     | (?:when\s+)?(?:is|will)\s+(?:(?:s?he|they|the)\s+)?(?:be\s+)?
       (?:away|back|off|on\s+(?:leave|holiday|vacation)|out) )
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Matches a query for what someone wants or does, or where they are, without the name, which their
-own page says. What they wanted, a meeting says."""
+"""Matches a query for what someone wants, does or leads, or where they are, without the name, which
+their own page says. What they wanted, a meeting says."""
 _POSSESSIVE = re.compile(r"['’]s?\b")
 _PUNCTUATION = " \t\r\n?!.,;:\"'“”‘’"
 

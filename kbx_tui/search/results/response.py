@@ -284,6 +284,7 @@ def _with_detail(name: str, detail: str) -> str:
 
 
 _STRUCK = re.compile(r"~~(?=\S)[^~]+(?<=\S)~~ ?|~~")
+_STRUCK_ITEM = re.compile(r"[-*+•]\s+(?:\[[^\]]*\]\s+)*~~(?=\S)[^~]+(?<=\S)~~(?:\s*\([^()]*\))*\s*")
 _SIGN = re.compile(r"```\w* ?|`+|\[\^[\w-]+\]|(?<![\w*])\*(?=\w)")
 _ITEM = re.compile(r"[-*+•]\s+(?:\[([ xX])\]\s+)?")
 
@@ -306,22 +307,28 @@ def as_read(source: str, line_breaks: Sequence[int] = ()) -> ReadText:
 
     A text that has little else than what is struck out keeps its words.
     """
-    struck = [found.span() for found in _STRUCK.finditer(source)]
+    starts = 0, *(at + 1 for at in line_breaks)
+    ends = {*starts, len(source)}
+    items = [found.span() for start in starts if (found := _STRUCK_ITEM.match(source, start))]
+    struck = [(start, end) for start, end in items if end in ends]
+    inside = {at for start, end in struck for at in range(start, end)}
+    struck += [word.span() for word in _STRUCK.finditer(source) if word.start() not in inside]
     if 2 * sum(end - start for start, end in struck) > len(source):
         struck = [found.span() for found in re.finditer("~~", source)]
     edits = {start: (end, "") for start, end in struck}
     edits |= {found.start(): (found.end(), "") for found in _SIGN.finditer(source)}
     for found in chain.from_iterable(each.finditer(source) for each in EMPHASIS):
         edits |= {found.start(): (found.start(1), ""), found.end(1): (found.end(), "")}
-    for start in (0, *(at + 1 for at in line_breaks)):
-        if item := _ITEM.match(source, start):
+    for start in starts:
+        if start not in edits and (item := _ITEM.match(source, start)):
             box = "" if item[1] is None else "☐ " if item[1] == " " else "☑ "
-            edits[start] = item.end(), box or ("· " if start else "")
+            edits[start] = item.end(), box or "· "
     text, places = "", list[int]()
     for start, (end, shown) in [*sorted(edits.items()), (len(source), (len(source) + 1, ""))]:
         if start >= len(places):  # not inside of what is struck out
             kept = source[len(places) : start]
             places += range(len(text), len(text) + len(kept))
-            text += kept + shown
+            text += kept
+            text += shown if text or shown != "· " else ""
             places += [len(text)] * (end - start)
     return ReadText(text, places)

@@ -460,7 +460,7 @@ def _meant_by(
     """Return the word of a document that a folded word is a misspelling of, or nothing.
 
     A word that a document or the key of a property holds is not misspelt, nor one that the model
-    has a token for. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold,
+    has a token for or that consists of two common ones, as `offsite` does. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold,
     and the initials of a role are that role, if capitals or `who` ask for one (`is_role`), or it is
     that of a chief: `ceo`. Only one of two errors replaces a letter: `checkout` is not `checksum`.
     """
@@ -476,7 +476,7 @@ def _meant_by(
         return role
     if meant := _with_umlaut(word, generation, flags):
         return meant
-    if not most or is_common_word(word) or is_token(word):
+    if not most or is_common_word(word) or is_token(word) or _is_compound(word):
         return ""
     if word in generation.properties.words_of_keys:
         return ""
@@ -493,6 +493,11 @@ def _meant_by(
         if forms and min(forms)[0] <= most:
             return min(forms)[1]
     return ""
+
+
+def _is_compound(word: str) -> bool:
+    parts = ((word[:at], word[at:]) for at in range(2, len(word) - 1))
+    return any(all(is_common_word(p) or not has_topic((p,)) for p in both) for both in parts)
 
 
 def _with_umlaut(word: str, generation: IndexGeneration, flags: Flags) -> str:

@@ -4,8 +4,8 @@ A date without a year is the latest one, up to today, with a document; if there 
 one with a document; else the latest. A date relative to today is not read beside a date with a
 year, because it is then relative to that. A month, quarter or year alone is read only after a word
 such as `in` or `since`, or at the end after one for documents, `lab meeting june`: `Q1 goals` and
-`roadmap 2026` are topics. Nothing within quotation marks is read. If no document has the date, the
-words are searched for like others.
+`roadmap 2026` are topics. Nothing within quotation marks is read. If no document has a date
+that documents may write, its words are searched for like others.
 
 Whether a document is of the time that a query asks for depends on its date, title and path. A title
 names a date in words or numbers (`Q1 2026 goals`, `Notes of 17 March`). Without a year it counts
@@ -29,7 +29,7 @@ from kbx_tui.formatting import join_limited
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.postings import term_of
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
 from kbx_tui.knowledge.folding import FUNCTION_WORDS as COMMON_WORDS
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
@@ -336,8 +336,8 @@ class ReadDate:
 class DatedQuery:
     text: str
     """The text to search for, without dates that documents do not contain: those relative to today
-    and those with an open end. It includes those without documents, and the others without years
-    and numbers."""
+    and those with an open end. It includes the others, with or without documents of that time; of
+    those with some, only the words: no years beside them and no numbers."""
     rest: str
     dates: tuple[ReadDate, ...] = ()
     """Dates on which documents are dated."""
@@ -392,7 +392,8 @@ def read_dates(
         meant = _resolve(query, expression, today, documents)
         has_documents = documents.any_in(meant.period)
         (read if has_documents else undated).append(meant)
-        if has_documents and not meant.is_written:
+        is_weekday = not WEEKDAY_NUMBERS.keys().isdisjoint(folded_words(meant.text))
+        if not (meant.is_written or (is_weekday and not has_documents)):
             removed.append((expression.start, expression.end))
         elif has_documents:
             removed += _never_searched(query, expression)

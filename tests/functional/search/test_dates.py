@@ -88,6 +88,8 @@ def test_note_says_that_no_document_is_of_that_time(kb: KnowledgeBase) -> None:
     response = kb.search("migration last week", today=date(2030, 1, 7))
     assert "no document is dated 31 December 2029 to 6 January 2030" in response.meta.notes
     assert response.results
+    alone = kb.search("migration", today=date(2030, 1, 7)).results
+    assert [r.path for r in response.results] == [r.path for r in alone]
     assert not kb.search("last week", today=date(2030, 1, 7)).results
 
 

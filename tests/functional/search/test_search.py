@@ -457,6 +457,7 @@ def test_a_misspelt_word_is_corrected_unless_it_is_to_be_searched_for_as_typed(
     assert [note for note in demo.search("checksun").meta.notes if "checksum" in note]
     notes = demo.search("Checkout").meta.notes
     assert not [note for note in notes if "checksum" in note]  # two other letters: another word
+    assert not [note for note in demo.search("offsite").meta.notes if "office" in note]
 
 
 def test_search_itself_completes_nothing(demo: KnowledgeBase) -> None:

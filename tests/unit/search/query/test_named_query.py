@@ -80,6 +80,12 @@ def test_subject_is_the_query_without_its_phrasing(query: str, subject: str) -> 
         ("“Ada Stone”,", [0]),
         ("Adda Stone", [0]),  # a misspelt name
         ("what does Ada want?", [0]),  # their own page holds what they want
+        ("what does Ada do here?", [0]),
+        ("what do the Harbour Crew work on", [2]),
+        ("what is Ada Stone responsible for?", [0]),
+        ("what's Ada in charge of", [0]),
+        ("what is Ada in charge of at night", []),
+        ("what does Ada do at low tide", []),
         ("what does Ada want from the tide?", []),
         ("what did Ada want?", []),  # a meeting may hold it
         ("where is Ada", [0]),

@@ -41,6 +41,29 @@ def test_items_of_a_list_begin_with_their_box_or_a_dot() -> None:
     assert as_read("one - two", [3]).text == "one · two"
 
 
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (
+            ["- [2025-11-20] ~~In Mobile~~", "- [2026-02-02] In Platform, now"],
+            "[2026-02-02] In Platform, now",
+        ),
+        (
+            ["- Owns the rota", "- ~~Reads~~ (from: X)", "- Sings in choirs"],
+            "Owns the rota · Sings in choirs",
+        ),
+        (["- Sings well", "- [2026-01-01] ~~Draws~~ maps"], "Sings well · [2026-01-01] maps"),
+        (["- [ ] load test the login", "- [x] ~~old page~~"], "☐ load test the login "),
+        (["- [2025-11-20] ~~In Mobile~~", "- ~~Draws~~"], "[2025-11-20] In Mobile · Draws"),
+    ],
+)
+def test_an_item_that_is_struck_out_goes_with_its_date_and_notes(
+    lines: list[str], shown: str
+) -> None:
+    source = " ".join(lines)
+    assert as_read(source, [source.index(line) - 1 for line in lines[1:]]).text == shown
+
+
 @given(st.text(alphabet="a *_~`[]x-^1\n", max_size=80))
 def test_places_stay_in_order_and_inside(source: str) -> None:
     read = as_read(source, [at for at, letter in enumerate(source) if letter == "\n"])

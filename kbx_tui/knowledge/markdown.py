@@ -201,7 +201,7 @@ def blank_unread(body: str) -> str:
 
 
 def _is_mathematics(text: str) -> bool:
-    """Return whether a text between escaped brackets is TeX, whose brackets are no links.
+    """Return whether a text between escaped brackets is TeX, whose brackets do not make links.
 
     It is where its line ends at once, or where it holds no word, or a sign of TeX beside wikilinks.
     """

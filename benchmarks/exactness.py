@@ -175,7 +175,7 @@ def cases(kb: KnowledgeBase, count: int, seed: int) -> Iterator[tuple[str, str |
     for number in range(count):
         scope = scopes[number // 2 % len(scopes)]
         query = (named if number % 2 else topics)[number]
-        yield query, None if scope is None else chance.choice(scope)
+        yield query, chance.choice(scope) if scope else None
 
 
 class Check:
@@ -207,7 +207,7 @@ class Check:
         return np.array_equal(scores.raw_lexical, self._bm25(full, scores)[self._rows(path)])
 
     def _has_cosines(self, full: Evidence, scores: ComponentScores, path: str | None) -> bool:
-        vectors = self._retriever._vectors()
+        vectors = self._retriever._vectors(scores.query)
         query = self._retriever._query_vectors.vector(scores.query)
         if scores is full.as_typed:  # the other variant is not moved
             eligible = np.where(self._generation.words.in_statistics, self._bm25(full, scores), 0.0)

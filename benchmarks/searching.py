@@ -108,7 +108,7 @@ def make_queries(kb: KnowledgeBase, count: int) -> tuple[list[str], list[str]]:
             in_titles.update(title.split())
     words = sorted(word for word in in_titles if word.isalpha() and word.islower()) or ["a"]
     named = [
-        chance.choice(FORMS).format(chance.choice(entities), chance.choice(words))
+        chance.choice(FORMS).format(chance.choice(entities or words), chance.choice(words))
         for _ in range(count)
     ]
     topics = [f"how does {' '.join(chance.sample(words, 3))} work" for _ in range(count)]

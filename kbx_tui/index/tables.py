@@ -24,7 +24,7 @@ from kbx_tui.knowledge.markdown import without_entities
 from kbx_tui.knowledge.records import Attendee, Document, Entity, Fact, Problem
 
 SCHEMA_VERSION = 5
-TEXT_RULES = 9
+TEXT_RULES = 10
 """Number of the rules by which titles, facts and the texts to search and embed are derived from
 files: an index with another number is rebuilt, with the vectors of all texts that stay the same."""
 

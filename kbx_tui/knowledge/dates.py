@@ -134,8 +134,9 @@ _WRITTEN_NUMBER = re.compile(
 )
 _DIGITS = str.maketrans("〇一二三四五六七八九", "0123456789")
 _DATE_LINE = re.compile(
-    r"^[ \t>|*_-]*+(?P<key>(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha"
-    r"|data|дата|日付|日期|日時|開催日時?|날짜|일시)"
+    r"^(?:\d{1,2}[.)])?[ \t>|*_-]*+"
+    r"(?P<key>(?:meeting )?date(?: of \w{1,20}| ?(?:and|&|/) ?time)?|when|datum|fecha|data|дата"
+    r"|日付|日期|日時|開催日時?|날짜|일시)"
     r"(?:[*_]*[ \t]*[:：|]|(?<=[付期時日])\u3000)[*_]*[ \t]*(?P<value>\S[^\n]*)$",
     re.I | re.M,
 )
@@ -266,7 +267,13 @@ def _date_in_values(
 
 
 def _date_in_value(value: object, read: Callable[[str], str]) -> str:
-    """Return the date in a property: a day, month, year, link to a daily note or timestamp."""
+    """Return the date in a property: a day, month, year, link to a daily note or timestamp.
+
+    Of a mapping, such as one of a start and an end, that is the earliest.
+    """
+    if isinstance(value, Mapping):
+        dates = (_date_in_value(each, read) for each in value.values())
+        return min(filter(None, dates), default="")
     texts = [link_target(text) for text in texts_of(value)]
     if not texts:
         return ""

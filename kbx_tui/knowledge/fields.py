@@ -162,6 +162,8 @@ def aliases_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
 
 def tags_of(frontmatter: Mapping[str, Any]) -> tuple[str, ...]:
     value = value_of(frontmatter, "tags", "tag")
+    if value is None and isinstance(terms := value_of(frontmatter, "taxonomies"), Mapping):  # Zola
+        value = value_of(terms, "tags", "tag")
     if isinstance(value, str):
         entries = re.split(r"[,;\n]", value)
         if len(entries) == 1:
@@ -319,7 +321,8 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
 
     Folders are compared by `folder_name`. Everything below ``meetings/`` is a meeting with its
     ``type:`` as the subtype. A page directly in ``people/``, ``projects/`` or ``teams/`` is an
-    entity of that type, as is the page of a folder there (``teams/harbour/index.md``). Otherwise
+    entity of that type unless its name is that of an overview, as is the page of a folder there
+    (``teams/harbour/index.md``). Otherwise
     the innermost folder named ``notes``, ``context`` or ``glossary`` decides, then ``type:``, then
     it is a note.
     """
@@ -331,7 +334,8 @@ def kind_of(path: str, frontmatter: Mapping[str, Any]) -> tuple[str, str]:
         return "meeting", declared
     is_of_folder = is_folder_page(path) or folders[-1:] == [folder_name(stem_of(path))]
     owner = folders[:-1] if is_of_folder else folders
-    if owner and owner[-1] in _ENTITY_FOLDERS and folders[-1] not in _PLAIN_FOLDERS:
+    is_entity = owner and owner[-1] in _ENTITY_FOLDERS and folders[-1] not in _PLAIN_FOLDERS
+    if is_entity and (is_of_folder or not _is_overview(path)):
         return _ENTITY_FOLDERS[owner[-1]], ""
     if name == "glossary.md":
         return "glossary", ""
@@ -354,6 +358,19 @@ def stem_of(path: str) -> str:
 FOLDER_PAGES = ("index", "_index", "README")
 """Stems of the file that is the page of its folder, in any letter case; the first one counts."""
 _FOLDER_PAGES = frozenset(map(str.casefold, FOLDER_PAGES))
+
+
+_OVERVIEWS = frozenset({
+    "contents", "overview", "table_of_contents", "toc", "inhalt", "inhaltsverzeichnis", "ubersicht",
+    "uebersicht", "apercu", "sommaire", "vue_d_ensemble", "indice", "resumen", "vision_general",
+    "panoramica", "sommario", "sumario", "inhoud", "overzicht", "oversigt", "oversikt", "przeglad",
+    "обзор", "оглавление", "一覧", "概要", "目次", "目录", "목차",
+})  # fmt: skip
+"""Keys of the names of a page about all those beside it, in the languages whose months are read."""
+
+
+def _is_overview(path: str) -> bool:
+    return property_key(folder_name(stem_of(path))) in _OVERVIEWS
 
 
 def is_folder_page(path: str) -> bool:

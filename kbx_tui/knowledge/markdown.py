@@ -161,14 +161,18 @@ def states_title(body: str, title: str) -> bool:
 
 
 _TEMPLATE_MARKS = {"{{": "}}", "{%": "%}", "<%": "%>", "${": "}"}
-_TEX_MARKS = {"\\(": "\\)", "\\[\n": "\n\\]", "\\begin{": "\\end{"}
+_TEX_MARKS = {"\\(": "\\)", "\\[": "\\]", "\\begin{": "\\end{"}
 _SHORT_MARKS = _TEMPLATE_MARKS | _TEX_MARKS
 _COMMENT_MARKS = {"%%": "%%", "<!--": "-->", "{/*": "*/}", "$$": "$$"}
 _UNREAD_MARK = re.compile(
-    CODE_SPAN + r"|\{\{|\{%|<%|\$\{|%%|<!--|\{/\*|\$\$|\\(?<!\\\\)(?:\(|\[\n|begin\{)"
+    CODE_SPAN + r"|\{\{|\{%|<%|\$\{|%%|<!--|\{/\*|\$\$|\\(?<!\\\\)(?:\(|\[|begin\{)"
     r"|\$(?<![\\$\w]\$)(?=\S)[^$\n]{1,300}(?<=\S)\$(?![\d$\w])"
 )
 _LONGEST = 2000
+_LINK_TARGET = re.compile(r"\]\([^)\n]*(?:[./#:]|[^\W\d_]{2})")
+_WIKILINK = re.compile(r"\[\[[^\[\]\n]*\]\]")
+_SIGN_OF_TEX = re.compile(r"\\[A-Za-z]|[=^_{}]")
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 def blank_unread(body: str) -> str:
@@ -181,8 +185,8 @@ def blank_unread(body: str) -> str:
             continue
         if closing := _SHORT_MARKS.get(mark):
             found = text.find(closing, end, end + _LONGEST)
-            if mark == "\\(" and "](" in text[end : max(found, end)]:
-                continue  # a link in brackets that are escaped
+            if mark in ("\\(", "\\[") and not _is_mathematics(text[end : max(found, end)]):
+                continue  # brackets that are escaped
         elif closing := _COMMENT_MARKS.get(mark):
             found = text.find(closing, end)
             if found < 0:
@@ -194,6 +198,18 @@ def blank_unread(body: str) -> str:
             parts += [text[done:start], _NOT_LINE_END.sub(" ", text[start:end])]
             done = end
     return "".join([*parts, text[done:]]) if parts else text
+
+
+def _is_mathematics(text: str) -> bool:
+    """Return whether a text between escaped brackets is TeX, whose brackets do not make links.
+
+    It is where its line ends at once, or where it holds no word, or a sign of TeX beside wikilinks.
+    """
+    if text.startswith("\n"):
+        return True
+    if "\n\n" in text or _LINK_TARGET.search(text):
+        return False
+    return not _TWO_LETTERS.search(text) or bool(_SIGN_OF_TEX.search(_WIKILINK.sub("", text)))
 
 
 _NOT_LINE_END = re.compile(r"[^\n]")

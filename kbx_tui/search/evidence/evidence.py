@@ -151,11 +151,16 @@ class Topic:
 
 class DateMatch(IntEnum):
     NONE = 0
-    NAMED = 1
-    DATED = 2
+    AROUND = 1
+    NAMED = 2
+    DATED = 3
 
+
+_SHARES = np.array([0.0, 0.25, 1.0, 1.0])
+"""Share of each `DateMatch` that a document is of the time asked for."""
 
 _REASONS = {
+    DateMatch.AROUND: "of a longer time around that",
     DateMatch.NAMED: "its title or path names that time",
     DateMatch.DATED: "of that time",
 }
@@ -178,10 +183,11 @@ class DatePreference:
         dated relevance = (1 - w) * relevance + w * share * max(relevance, full)
 
     with the share of a document that is of that time: 1 if it is dated in the period, or if its
-    title or path names it, else 0; and with the relevance of a full answer (`Topic`). A two-pass
-    ranking counts no relevance above that. So the time weighs as much as w of a full answer. It
-    counts in full from a quarter of a full answer, and below in proportion, unless people that the
-    query names are linked to the document:
+    title or path names it, a quarter if it is of a longer time, as a year for a month, else 0; and
+    with the relevance of a full answer (`Topic`). A two-pass ranking counts no relevance above
+    that. So the time weighs as much as w of a full answer. It counts in full from a quarter of a
+    full answer, and below in proportion, unless people that the query names are linked to the
+    document:
 
     - a document of that time never loses by the preference, whatever it says;
     - a document of another time keeps 1 - w of its relevance, and a full answer among these comes
@@ -256,7 +262,7 @@ class DatePreference:
         return f"{words}: × {format_score(factor)}"
 
     def _share(self, rows: Rows | slice) -> Scores:
-        return (self.matches[rows] > DateMatch.NONE).astype(np.float64)
+        return _SHARES[self.matches[rows]]
 
     def _lowered(self, rows: Rows | slice) -> Scores:
         return 1.0 - DATE_ALONE_WEIGHT * (1.0 - self._share(rows))

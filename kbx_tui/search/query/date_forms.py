@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 
 from kbx_tui.index.arrays import ascending
 from kbx_tui.index.text_columns import CodedColumn
-from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS, WRITTEN_MONTHS
+from kbx_tui.knowledge.dates import (
+    MONTH_NAMES,
+    MONTH_NUMBERS,
+    WEEKDAY_NUMBERS,
+    WRITTEN_MONTHS,
+    first_day,
+)
 from kbx_tui.knowledge.folding import fold
 from kbx_tui.search.request import end_of
 
@@ -284,6 +290,15 @@ class Period:
         last = self.last or LAST_ISO_DATE
         return bool(day) and self.first <= end_of(day) and day[: len(last)] <= last
 
+    def is_inside(self, longer: str) -> bool:
+        """Return whether they are some of the days of a week, month, year or the like."""
+        if not (self.first and self.last and longer):
+            return False
+        begins, ends = first_day(longer), end_of(longer)
+        day_after = (date.fromisoformat(self.last) + DAY).isoformat()
+        is_shorter = begins < self.first or day_after <= ends
+        return is_shorter and begins <= self.first and self.last <= ends
+
     @property
     def words(self) -> str:
         """The period in words: `March 2026`, `16 to 22 November 2026`, `since 1 March 2026`."""
@@ -328,6 +343,9 @@ class DocumentDates:
 
     def flags_in(self, period: Period) -> NDArray[np.bool_]:
         return self._by_row.flags(period.contains)
+
+    def flags_around(self, period: Period) -> NDArray[np.bool_]:
+        return self._by_row.flags(period.is_inside)
 
     def any_in(self, period: Period) -> bool:
         index = bisect_left(self._dates, period.first)

@@ -11,6 +11,7 @@ document uses. Between the two limits the base does not decide, and the query al
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -355,9 +356,15 @@ def _is_cyrillic(word: str) -> bool:
     return "\u0400" <= word[0] <= "\u04ff"
 
 
+_UKRAINIAN_DATIVE = re.compile("(?<=..)[оеє]ві\\Z")
+
+
 def _stems(word: str, language: str) -> set[str]:
-    """Return the stem of a word, and the stem of that: `петров` has the ending of an adjective."""
-    first = stem(word, language)
+    """Return the stem of a word, and the stem of that: `петров` has the ending of an adjective.
+
+    The stemmer of Cyrillic words is that of Russian, which has no dative such as `петрові`.
+    """
+    first = stem(_UKRAINIAN_DATIVE.sub("", word), language)
     return {first, stem(first, language)}
 
 

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, Self
 
 import numpy as np
@@ -29,8 +29,8 @@ from kbx_tui.formatting import join_limited
 from kbx_tui.index.lexical.bm25 import Bm25Index
 from kbx_tui.index.lexical.postings import term_of
 from kbx_tui.index.snapshot import Snapshot
-from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS
-from kbx_tui.knowledge.dates import WEEKDAY_NUMBERS
+from kbx_tui.knowledge.dates import MONTH_NAMES, MONTH_NUMBERS, WEEKDAY_NUMBERS
+from kbx_tui.knowledge.folding import FUNCTION_WORDS as COMMON_WORDS
 from kbx_tui.knowledge.folding import fold, folded_words
 from kbx_tui.search.evidence.evidence import DateMatch, DatePreference, PreferredDates
 from kbx_tui.search.evidence.scores import DATE_WEIGHT, frozen
@@ -108,7 +108,7 @@ class QueryDates:
             last = max(ends) if all(ends) else ""
             filters = filters.within(min(period.first for period in periods), last)
         undated = tuple(read.period.words for read in dated.undated)
-        named, topic = find_names(dated.rest), topic_words_of(folded_words(dated.rest))
+        named, topic = find_names(dated.rest), _topic_words(dated.rest)
         dates = cls(_searched(dated, named), filters, dated.dates, undated, is_filter)
         has_names = any(match.named for match in named.matches)
         return dates if has_names or not topic else dates._without_kind(topic, generation)
@@ -176,6 +176,25 @@ def _newest_asked_for(query: str) -> Sequence[str] | None:
     return after if {*kind} <= {*after} and all(has_topic((word,)) for word in after) else None
 
 
+_HAPPENED = frozenset(
+    {
+        *("geschah", "geschehen", "passierte", "passiert", "arrive", "passe", "paso", "pasado"),
+        *("ocurrio", "sucedio", "successo", "accadde", "accaduto", "aconteceu", "passou"),
+        *("gebeurde", "gebeurd", "hande", "skedde", "skete", "skjedde", "произошло", "случилось"),
+    }
+)
+"""Folded words of other languages for what happened."""
+_COMMON_WORDS = frozenset(chain.from_iterable(COMMON_WORDS.values()))
+
+
+def _topic_words(rest: str) -> Sequence[str]:
+    """Return the topic words of a query without dates, none if it only asks what happened."""
+    topic = topic_words_of(folded_words(rest))
+    others = set(topic) - _HAPPENED
+    asks = bool(others) and not _HAPPENED.isdisjoint(topic)
+    return [] if asks and _COMMON_WORDS.issuperset(others) else topic
+
+
 def _searched(dated: DatedQuery, named: NamedQuery) -> str:
     """Return the text to search for.
 
@@ -184,7 +203,7 @@ def _searched(dated: DatedQuery, named: NamedQuery) -> str:
     """
     if any(match.named for match in named.matches):
         return dated.rest if named.names_only and dated.dates else dated.text
-    if topic_words_of(folded_words(dated.rest)):
+    if _topic_words(dated.rest):
         return dated.text
     may_be_written = not dated.dates and any(read.is_written for read in dated.undated)
     return dated.text if may_be_written else ""
@@ -208,7 +227,10 @@ def date_matches(
             named = list(_rows_naming(read.named_period, snapshot, words))
             matches[named] = DateMatch.NAMED
     for read in dates:
-        matches[documents.flags_in(read.period)] = DateMatch.DATED
+        in_period = documents.flags_in(read.period)
+        only_around = documents.flags_around(read.period) & (matches <= DateMatch.AROUND)
+        matches[in_period] = DateMatch.DATED
+        matches[only_around] = DateMatch.AROUND
     return matches
 
 
@@ -314,7 +336,8 @@ class ReadDate:
 class DatedQuery:
     text: str
     """The text to search for, without dates that documents do not contain: those relative to today
-    and those with an open end. It includes the others, with or without documents of that time."""
+    and those with an open end. It includes the others, with or without documents of that time; of
+    those with some, only the words: no years beside them and no numbers."""
     rest: str
     dates: tuple[ReadDate, ...] = ()
     """Dates on which documents are dated."""
@@ -372,8 +395,24 @@ def read_dates(
         is_weekday = not WEEKDAY_NUMBERS.keys().isdisjoint(folded_words(meant.text))
         if not (meant.is_written or (is_weekday and not has_documents)):
             removed.append((expression.start, expression.end))
+        elif has_documents:
+            removed += _never_searched(query, expression)
     rest = _without_dates(query, [(expression.start, expression.end) for expression in expressions])
     return DatedQuery(_without_dates(query, removed), rest, tuple(read), tuple(undated))
+
+
+_IN_NUMBERS = re.compile(r"\d+[./-][\d./-]+")
+
+
+def _never_searched(query: str, e: _Expression) -> Iterator[Span]:
+    """Yield a date in numbers, and the year beside a month, day or quarter: these are in the names
+    of pages of any time. Texts write the other words of a date.
+    """
+    start, end = e.first.start, e.last.end
+    if _IN_NUMBERS.fullmatch(query, start, end):
+        yield start, end
+    elif e.first.months != (1, 12) or e.first.week is not None:
+        yield from (match.span() for match in _YEAR.finditer(query, start, end))
 
 
 def _find_expressions(query: str, today: date) -> list[_Expression]:

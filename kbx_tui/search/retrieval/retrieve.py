@@ -517,7 +517,10 @@ class _Search:
         if self._preference is not None or dates.is_for_newest:
             why, dated = "newest", np.array([bool(day) for day in self._scoped.dates], np.bool_)
             if self._preference is not None:
-                why, dated = "date", self._preference.matches == DateMatch.DATED
+                why, dated = (
+                    "date",
+                    (np.isin(self._preference.matches, (DateMatch.AROUND, DateMatch.DATED))),
+                )
             if dates.of_kind:
                 return dict.fromkeys(np.flatnonzero(np.isin(rows, dates.of_kind)).tolist(), why)
             of_kind = self._generation.derived(DocumentKinds).listed_for(self._request.searched)

@@ -270,3 +270,26 @@ def test_a_page_about_a_month_or_year_is_of_any_time_in_it(tmp_path: Path) -> No
         months = {"2024-01": 1, "2025-06": 1, "2025-07": 1}
         assert dict(kb.documents.facets("").months) == months
         assert kb.experts("roof").experts == ()
+
+
+def test_pages_dated_in_the_month_come_before_those_named_by_its_year(tmp_path: Path) -> None:
+    dated = ("log/2025-06-03.md", "log/2025-06-weir.md", "log/Juni 2025.md", "log/2025-W23.md")
+    others = ("log/2025.md", "log/2025-Q2.md", "log/2025-07-01.md", "log/2024-06-03.md", "log/a.md")
+    index_vault(tmp_path, dict.fromkeys((*dated, *others), "# Day\n\nThe weir.\n"), fast=True)
+    with KnowledgeBase(tmp_path) as kb:
+        for month in ("in June 2025", "jun 2025", "juin 2025", "giugno 2025", "2025-06"):
+            response = kb.search(f"weir {month}", fast=True, today=date(2026, 3, 20))
+            assert {result.path for result in response.results[:4]} == {*dated}
+
+
+def test_what_happened_is_asked_in_other_languages(tmp_path: Path) -> None:
+    pages = ("log/2025-06-03.md", "log/2025-06.md", "log/2025.md", "log/2024-06-03.md")
+    index_vault(tmp_path, dict.fromkeys(pages, "# Day\n\nThe weir.\n"), fast=True)
+    with KnowledgeBase(tmp_path) as kb:
+        for query in (
+            "was ist im Juni 2025 passiert",
+            "qu'est-ce qui est arrivé en juin 2025",
+            "qué pasó en junio de 2025",
+        ):
+            response = kb.search(query, fast=True, today=date(2026, 3, 20))
+            assert [result.path for result in response.results] == [*pages[:3]]

@@ -57,7 +57,8 @@ NO_LINKS = {
     "[b]({% link y %}) ${[c](d.md)} [e](${f}/g.md) [h][i]\n\n[i]: {{ site.url }}/j.md\n",
     "comment.md": "%% [[Later]]\n\n[[Never]] %%\n<!-- [[Hidden]] -->\n{/* [[Left]] */}\n",
     "mathematics.md": "$$\n[[1,2],[3,4]]\n$$\n\n$f[a](b)$ and $M=[[a]]_0$ cost $5.\n"
-    "\\(A=[[b]]\\) \\begin{pmatrix}[[1]](2)\\end{pmatrix}\n\\[\n[[c]]\n\\]\n",
+    "\\(A=[[b]]\\) \\begin{pmatrix}[[1]](2)\\end{pmatrix}\n\\[\n[[c]]\n\\]\n"
+    "So \\[ \\det [[d]] = f[g](t) \\], \\[[[m]] + [[n]]\\] and \\( x[i](t) \\) hold.\n",
     "escaped.md": "\\[d](e.md) [d\\](e.md) [f](${url}) [[https://port.example/a]]\n<pre>\n[[g]]\n</pre>\n",
     "site.md": "[h](./site.html) [up](#top)\n",
 }
@@ -65,6 +66,7 @@ BROKEN = {
     "a.md": "# A\n\n[[Gone]] `%%` [[Lost]] `%%`\n\n[x][ref] [y](./no/file.csv) costs $5, "
     "[[Off]] $6\n\n[ref]: ./missing.md 'Title'\n",
     "b/c.md": "[d](../away/)\n",
+    "brackets.md": "\\[see [[Tarn]]\\] \\[[[Rope_walk]]\\] \\([w](./w.md) = w\\) \\([[Helm]]\\)\n",
     "d.md": "---\nslug: /big/keel\n---\n[e](b/index.html) [f](b/index) [g](b.html) [h](index.html) "
     "[i](/keel)\n",
 }
@@ -94,6 +96,10 @@ def test_links_that_lead_to_nothing_are_reported(tmp_path: Path) -> None:
         ("./no/file.csv", 5, "page"),
         ("Off", 5, "page"),
         ("../away/", 1, "page"),
+        ("Tarn", 1, "page"),
+        ("Rope_walk", 1, "page"),
+        ("./w.md", 1, "page"),
+        ("Helm", 1, "page"),
         ("./b/index.html", 4, "page"),
         ("./b/index", 4, "page"),
         ("./b.html", 4, "page"),

@@ -84,6 +84,8 @@ def test_invalid_attendees_are_ignored(junk: Any) -> None:
 )
 def test_tags_are_distinct_texts(value: Any, expected: tuple[str, ...]) -> None:
     assert tags_of({"tags": value}) == expected
+    assert tags_of({"Taxonomies": {"tags": value, "authors": ["x"]}}) == expected
+    assert tags_of({"tags": "own", "taxonomies": {"tags": value}}) == ("own",)
 
 
 def test_a_long_line_of_tags_is_read_in_little_time() -> None:

@@ -48,6 +48,8 @@ def named(query: str, language: str, entities: tuple[Entity, ...] = ENTITIES) ->
         ("письмо Дмитрию", "Дмитрий Орлов"),
         ("план Орлова", "Дмитрий Орлов"),
         ("вопросы к Орлову и смета", "Дмитрий Орлов"),
+        ("Орлові", "Дмитрий Орлов"),
+        ("кошторис Соколові", "Сокол"),
     ],
 )
 @pytest.mark.parametrize("language", ["russian", "english"])

@@ -469,9 +469,10 @@ def _meant_by(
     """Return the word of a document that a folded word is a misspelling of, or nothing.
 
     A word that a document or the key of a property holds is not misspelt, nor one that the model
-    has a token for or that consists of two common ones, as `offsite` does. `zuerich` is `Zürich` and `gw217` is `gw-217`, if that is what documents hold,
-    and the initials of a role are that role, if capitals or `who` ask for one (`is_role`), or it is
-    that of a chief: `ceo`. Only one of two errors replaces a letter: `checkout` is not `checksum`.
+    has a token for or that consists of two common ones, as `offsite` does. `zuerich` is `Zürich`
+    and `gw217` is `gw-217`, if that is what documents hold, and the initials of a role are that
+    role, if capitals or `who` ask for one (`is_role`), or it is that of a chief: `ceo`. Only one of
+    two errors replaces a letter: `checkout` is not `checksum`.
     """
     words, most = generation.words, errors_in(word)
     if not word.isalpha():

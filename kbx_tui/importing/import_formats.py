@@ -19,7 +19,8 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from kbx_tui.errors import ConfigError, NotFound
-from kbx_tui.importing.contacts_and_calendars import read_calendar, read_contacts
+from kbx_tui.importing.calendars import read_calendar
+from kbx_tui.importing.contacts import read_contacts
 from kbx_tui.importing.conversations import read_conversations
 from kbx_tui.importing.imported_document import (
     FORMATS,

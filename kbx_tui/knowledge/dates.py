@@ -49,11 +49,14 @@ WRITTEN_MONTHS = MONTH_NUMBERS | {
     name: number for number, names in enumerate(_OTHER_MONTHS, 1) for name in names.split()
 }
 """The numbers of months by their names in several languages, folded."""
+ENGLISH_WORDS = frozenset({"lug", "marts", "mrt", "ott", "sett"})
+"""Foreign months that are English words or initials, too: they are months only beside a day."""
 
 _ISO = re.compile(r"(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _BEFORE, _YEAR = r"(?<![^\W_])", r"(?P<year>(?:19|20)\d\d)"
 _ANY_MONTH = rf"(?:{'|'.join(sorted(WRITTEN_MONTHS, key=len, reverse=True))})(?![^\W_])"
 _MONTH_WORD = rf"(?P<word>{_ANY_MONTH})\.?"
+_MONTH_ALONE = rf"(?!(?:{'|'.join(sorted(ENGLISH_WORDS))})(?![^\W_])){_MONTH_WORD}"
 _DAY_WORD = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?"
 _GAP, _OF = r"(?:,?[ _-]+|,|(?<=\.))", r"(?:(?:of|de|del|di)[ _-]+)?"
 _DAYS = tuple(
@@ -79,8 +82,8 @@ _MONTHS_OF_YEAR = tuple(
     re.compile(form)
     for form in (
         rf"(?<!\d)(?<!\d[-_.]){_YEAR}[-_.](?P<month>0[1-9]|1[0-2])(?![^\W_]|[-_.]\d)",
-        rf"{_BEFORE}{_MONTH_WORD}{_GAP}{_OF}{_YEAR}(?!\d)",
-        rf"(?<!\d){_YEAR}{_GAP}{_MONTH_WORD}",
+        rf"{_BEFORE}{_MONTH_ALONE}{_GAP}{_OF}{_YEAR}(?!\d)",
+        rf"(?<!\d){_YEAR}{_GAP}{_MONTH_ALONE}",
         rf"{_YEAR}[年년] ?(?P<month>\d{{1,2}})[月월]",
     )
 )
@@ -121,16 +124,18 @@ _DOUBTFUL_KEYS = frozenset({"data", "day"})
 _CREATED_KEYS = (
     "created", "createdat", "createdtime", "datecreated", "creationdate", "issued", "published",
     "publishedat", "datepublished", "publishdate", "publicationdate", "pubdate", "pubdatetime",
-    "createddate", "createdon", "erstellt", "erstelltam", "créé", "crééle", "creado", "creato",
+    "createddate", "createdon", "erstellt", "erstelltam", "cree", "creele", "creado", "creato",
     "criado", "создано", "作成日", "作成日時",
 )  # fmt: skip
-"""Properties in lower case, without what separates their words."""
-_YEAR_KEYS = ("year", "jahr", "année", "año", "ano", "anno", "год", "年")
+"""Properties, folded, without what separates their words."""
+_YEAR_KEYS = ("year", "jahr", "annee", "ano", "anno", "год", "年")
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 """The years before the first one of the eras by which Japanese documents count."""
 _ERA_YEAR = re.compile(rf"({'|'.join(_ERAS)}) ?(元|\d{{1,2}}) ?年")
 _WRITTEN_NUMBER = re.compile(
-    "(?<![〇一二三四五六七八九十])[〇一二三四五六七八九十]{1,4}(?=[年月日])"
+    "(?<![〇一二三四五六七八九十])"
+    "(?:[〇一二三四五六七八九]{4}|[一二三四五六七八九]?十[一二三四五六七八九]?|[一二三四五六七八九]〇?)"
+    "(?=[年月日])"
 )
 _DIGITS = str.maketrans("〇一二三四五六七八九", "0123456789")
 _DATE_LINE = re.compile(
@@ -180,7 +185,7 @@ def date_of(
     name that is a year. A week or quarter is written as its first and last day, the latter
     without what they share: `2026-03-16/22`, `2026-03-30/04-05`.
     """
-    values = {"".join(filter(str.isalnum, key.casefold())): frontmatter[key] for key in frontmatter}
+    values = {"".join(filter(str.isalnum, fold(key))): frontmatter[key] for key in frontmatter}
     dotted = _DOTTED.search(path) if version_folders else None
     is_version = dotted and _folder_of(path, dotted) in version_folders
     forms = _UNDOTTED_DAYS if is_version else _DAYS
@@ -236,7 +241,7 @@ def _folded(text: str) -> str:
 def _in_digits(match: re.Match[str]) -> str:
     """Return `2023` for 二〇二三, and `25` for 二十五."""
     tens, ten, ones = match[0].translate(_DIGITS).partition("十")
-    return str(10 * int(tens or 1) + int(ones or 0)) if ten and len(ones) < 2 else tens
+    return f"{tens or 1}{ones or 0}" if ten else tens
 
 
 def _year_in_era(match: re.Match[str]) -> str:

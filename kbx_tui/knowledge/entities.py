@@ -34,7 +34,6 @@ from kbx_tui.knowledge.fields import (
 from kbx_tui.knowledge.folding import name_key, slug
 from kbx_tui.knowledge.markdown import ListItem, inline_fields, outline, strip_markup
 from kbx_tui.knowledge.records import Document, Entity, Fact
-from kbx_tui.knowledge.redaction import is_page_redacted, redacted_lines
 
 ROLE_KEYS = ("role", "job_title", "position")
 _PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*")
@@ -278,6 +277,9 @@ def _discriminators(entries: Sequence[Entry]) -> Iterator[tuple[str, ...]]:
 
 
 def _entries_of_page(document: Document) -> list[Entry]:
+    # pages are parsed by now, so this is there; entities alone need no YAML and no redaction
+    from kbx_tui.knowledge.redaction import is_page_redacted, redacted_lines
+
     page_status = read_status(text_of(document.frontmatter.get("status")))
     page_confidence = read_confidence(text_of(document.frontmatter.get("confidence")))
     page_redacted = is_page_redacted(document.title, document.frontmatter)

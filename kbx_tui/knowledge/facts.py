@@ -1,6 +1,6 @@
 """Facts and open items of a page: list items at its top and in certain sections, and their notes.
 
-Of a line: text, date, status, sources and confidence.
+A line has a text, and it may have a date, a status, sources and a confidence.
 """
 
 from __future__ import annotations

@@ -22,17 +22,16 @@ ALIAS_KEYS = frozenset(
         "citekey", "citekeys", "citation_key", "citation-key", "citationkey", "citation key",
     }
 )  # fmt: skip
-FOREIGN_ATTENDEE_KEYS = frozenset(
-    {
-        "anwesend", "teilnehmende", "teilnehmer", "autor", "autoren", "présents", "auteur",
-        "auteurs", "asistentes", "participantes", "autores", "presenti", "partecipanti", "autore",
-        "autori", "aanwezig", "deelnemers", "участники", "автор", "参加者", "出席者", "著者",
-        "참석자",
-    }
-)  # fmt: skip
-ATTENDEE_KEYS = FOREIGN_ATTENDEE_KEYS | {
+_FOREIGN_AUTHOR_KEYS = frozenset(
+    {"autor", "autoren", "auteur", "auteurs", "autores", "autore", "autori", "автор", "著者"}
+)
+FOREIGN_ATTENDEE_KEYS = _FOREIGN_AUTHOR_KEYS | {
+    "anwesend", "teilnehmende", "teilnehmer", "présents", "asistentes", "participantes", "presenti",
+    "partecipanti", "aanwezig", "deelnemers", "участники", "参加者", "出席者", "참석자",
+}  # fmt: skip
+AUTHOR_KEYS = _FOREIGN_AUTHOR_KEYS | {"author", "authors"}
+ATTENDEE_KEYS = FOREIGN_ATTENDEE_KEYS | AUTHOR_KEYS | {
     "attendee", "attendees", "participant", "participants", "present", "speaker", "speakers",
-    "author", "authors",
 }  # fmt: skip
 REFERENCE_KEYS = frozenset(
     {

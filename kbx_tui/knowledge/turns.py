@@ -6,8 +6,9 @@ A turn begins at a line with a label, and lasts until the next label, heading or
     **Kim, Dana:** words    Dana (she/her): words    Dana | Acme: words
 
 A page has speakers if it is a dialogue: two labels or more that are written as names, of which one
-recurs or two are of attendees. Words such as `Note` and `Decision` name nobody; they end a turn,
-too. Below `Actions`, `Dana: sends the plan` is a task.
+recurs or two are of attendees. Words such as `Note`, `Pros, Cons` and `Version 2` name nobody; they
+end a turn, too, as does a comma in a label where most have none, unless it is in the name of an
+attendee. Below `Actions`, `Dana: sends the plan` is a task.
 """
 
 from __future__ import annotations
@@ -40,6 +41,13 @@ NOBODY = frozenset(
     }
 )  # fmt: skip
 """Words before a colon, folded, that are nobody."""
+_NUMBERED = NOBODY | {
+    "appendix", "case", "chapter", "day", "figure", "item", "level", "milestone", "month", "option",
+    "part", "phase", "point", "quarter", "release", "scenario", "section", "slide", "sprint",
+    "stage", "step", "table", "track", "variant", "week", "year",
+}  # fmt: skip
+"""Words, folded, that are nobody with a number after them."""
+_NUMBER = re.compile(r"(?<=\w)[ #.]*\d[\d.]*\Z")
 TASKS = frozenset(
     {"action", "actions", "action items", "follow ups", "next steps", "tasks", "to do", "todo"}
 )
@@ -79,19 +87,31 @@ def turns_of(body: str, attendees: Iterable[str]) -> list[Turn]:
     headings = list(_HEADING.finditer(body)) if labels else []
     begins = [heading.start() for heading in headings]
 
-    def may_speak(label: re.Match[str]) -> bool:
+    def may_speak(label: re.Match[str], is_known: bool) -> bool:
         above = bisect(begins, label.start())
         is_task = above and _key(headings[above - 1][1].rstrip("#: \t")) in TASKS
-        return not is_task and is_written_as_name(label["name"])
+        return not is_task and (is_known or is_written_as_name(label["name"]))
 
-    named = list(map(may_speak, labels))
+    attendees = list(attendees)
+    known = {frozenset(name_key(attendee).split()) for attendee in attendees}
+    commas = ["," in label["name"] for label in labels]
+    knows = [
+        comma and frozenset(name_key(label["name"]).split()) in known
+        for label, comma in zip(labels, commas, strict=True)
+    ]
+    named = list(map(may_speak, labels, knows))
+    if 2 * sum(compress(commas, named)) < sum(named):  # heads of lists among speakers
+        named = [
+            name and (is_known or not comma)
+            for name, is_known, comma in zip(named, knows, commas, strict=True)
+        ]
     counts = Counter(_key(label["name"]) for label in compress(labels, named))
     if len(counts) < 2 or (max(counts.values()) < 2 and not _are_two_of(counts, attendees)):
         return []
     places = [(begin, "") for begin in begins]
     places += [(gap.start(), "") for gap in _REDACTED.finditer(body)]
-    for label, is_named in zip(labels, named, strict=True):
-        if is_named or _names_nobody(label["name"]):
+    for label, is_named, comma in zip(labels, named, commas, strict=True):
+        if is_named or comma or _names_nobody(label["name"]):
             places.append((label.start(), label["name"].strip() if is_named else ""))
     places.sort()
     bounds = [*(start for start, _ in places[1:]), len(body)]
@@ -118,7 +138,10 @@ def _key(name: str) -> str:
 
 
 def _names_nobody(name: str) -> bool:
-    return _key(name) in NOBODY or UNKNOWN.fullmatch(name.strip()) is not None
+    parts = [_key(part) for part in name.split(",")]
+    numbered = (_NUMBER.sub("", part) for part in parts if part[-1:].isdigit())
+    is_head = not NOBODY.isdisjoint(parts) or not _NUMBERED.isdisjoint(numbered)
+    return is_head or UNKNOWN.fullmatch(name.strip()) is not None
 
 
 def is_written_as_name(name: str) -> bool:

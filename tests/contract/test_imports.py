@@ -54,6 +54,11 @@ def test_importing_the_package_loads_nothing() -> None:
     assert loaded_packages("import kbx_tui").isdisjoint({*HEAVY, "click", "msgspec"})
 
 
+def test_entities_load_no_reader_of_pages() -> None:
+    modules = loaded_modules("import kbx_tui.knowledge.entities")
+    assert modules.isdisjoint({"yaml", "kbx_tui.knowledge.reading", "kbx_tui.knowledge.redaction"})
+
+
 def test_help_version_and_settings_load_no_engine_and_no_server(demo_kb_path: Path) -> None:
     pages = ("search", "demo", "mcp", "jsonl", "tool", "experts")
     code = run_commands(

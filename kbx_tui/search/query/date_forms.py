@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kbx_tui.index.arrays import ascending
 from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.dates import (
+    ENGLISH_WORDS,
     MONTH_NAMES,
     MONTH_NUMBERS,
     WEEKDAY_NUMBERS,
@@ -262,6 +263,8 @@ def _is_date(query: str, match: re.Match[str], groups: dict[str, str]) -> bool:
     if _TIME_OF_DAY.match(query, end):  # a log entry
         return False
     has_day, has_year = "day" in groups, "year" in groups
+    if groups.get("month") in ENGLISH_WORDS and not has_day:
+        return False
     if groups.get("month") in _ALSO_NAMES and not (has_day or " de " in match[0].lower()):
         written = query[slice(*match.span("month"))]
         if written.isascii() and (written != written.lower() or written == "marco"):

@@ -42,9 +42,9 @@ from kbx_tui.index.tables import attendees_from
 from kbx_tui.index.text_columns import CodedColumn
 from kbx_tui.knowledge.dates import first_day
 from kbx_tui.knowledge.entity_names import is_common_word
-from kbx_tui.knowledge.fields import page_name, property_key
+from kbx_tui.knowledge.fields import ATTENDEE_KEYS, AUTHOR_KEYS, page_name, property_key
 from kbx_tui.knowledge.folding import ENGLISH, WORD, fold, folded_words, normalized, stem
-from kbx_tui.knowledge.records import Entity
+from kbx_tui.knowledge.records import Attendee, Entity
 from kbx_tui.search.evidence.evidence import AskedKind, UnknownName
 from kbx_tui.search.evidence.scores import Flags, Rows, Scores, frozen
 from kbx_tui.search.open_index import IndexGeneration
@@ -86,8 +86,7 @@ _ATTENDED = re.compile(
 """Matches `who attended` and `who was at the kick-off`: what tells is the page of the meeting."""
 SEVERAL = 2
 """Attendees of a meeting: a note has one author, or lists several as such."""
-_AUTHOR = ("author", "auteur", "autor", "автор", "著者")
-"""How the key of a property that lists authors begins (`fields.ATTENDEE_KEYS`)."""
+_ATTENDED_BY = frozenset(map(property_key, ATTENDEE_KEYS - AUTHOR_KEYS))
 SERIES = 2
 """Documents whose titles differ only by date, so that they are a series."""
 SOME = 3
@@ -114,7 +113,7 @@ class DocumentKinds:
         meetings = np.array(
             [
                 kind == "meeting"
-                or (len(attendees_from(attendees)) >= SEVERAL and not _has_author(properties))
+                or _met(attendees_from(attendees), properties)
                 or _MEETING.search(name) is not None
                 for kind, attendees, properties, name in columns
             ],
@@ -192,8 +191,18 @@ class DocumentKinds:
         return share
 
 
-def _has_author(properties: Iterable[str]) -> bool:
-    return any(each.startswith(_AUTHOR) for each in properties)
+def _met(people: Sequence[Attendee], properties: Sequence[str]) -> bool:
+    """Return whether several people attended, and did not only write a page together.
+
+    One who attended may have written the page, too, so that other people or another key tell.
+    """
+    if len(people) < SEVERAL:
+        return False
+    held = [each.partition("=") for each in properties]
+    authors = fold("\n".join(value for key, _, value in held if key in AUTHOR_KEYS))
+    return any(key in _ATTENDED_BY for key, _, _ in held) or any(
+        fold(each.name.rpartition("/")[2]) not in authors for each in people
+    )
 
 
 def _types_in(properties: Iterable[str]) -> Iterator[str]:

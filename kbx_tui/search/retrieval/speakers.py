@@ -108,8 +108,7 @@ class Speakers:
 
         A person of the base speaks under any of their names, also with initials; under a part of
         it, such as the first, where nobody else has it, or where this person alone is linked to the
-        document. Without
-        such a person, those are meant whose label has all words of the name.
+        document. Without such a person, those are meant whose label has all words of the name.
         """
         if (found := self._labels.get(name)) is None:
             people = [each for each in self._entities.named(name) if each.type == "person"]

@@ -1,6 +1,18 @@
-import pytest
+import unicodedata
 
-from kbx_tui.knowledge.dates import DailyNotes, date_of, first_day, folder_of_version, iso_date
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kbx_tui.knowledge.dates import (
+    DailyNotes,
+    date_of,
+    day_in,
+    first_day,
+    folder_of_version,
+    iso_date,
+    only_day,
+)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +135,14 @@ def test_names_beside_a_version_are_versions(path: str, expected: str) -> None:
         ("令和七年六月二十四日 総会", "2025-06-24"),
         ("二〇二五年十月", "2025-10"),
         ("二〇二五年二三十月", ""),
+        ("令和十二十年六月", ""),
+        ("平成三〇年六月四日", "2018-06-04"),
+        ("十十年計画", ""),
+        ("data marts 2025", ""),
+        ("Lug nuts, lug 2025", ""),
+        ("2025 OTT launch", ""),
+        ("4 lug. 2025", "2025-07-04"),
+        ("4. marts 2025", "2025-03-04"),
         ("INC-2025-06", ""),
         ("2025-26 season", ""),
         ("1.2025.06", ""),
@@ -173,6 +193,21 @@ def test_a_file_name_may_hold_a_day_a_month_or_a_week(stem: str, expected: str) 
 )
 def test_a_date_may_be_in_several_properties(properties: dict[str, object], expected: str) -> None:
     assert date_of(properties, "a.md") == expected
+    decomposed = {unicodedata.normalize("NFD", key): properties[key] for key in properties}
+    assert date_of(decomposed, "a.md") == expected
+
+
+@given(
+    st.text("〇一二九十", min_size=1, max_size=4),
+    st.sampled_from("年月日元"),
+    st.text("年月日元十2 "),
+)
+@example("二十十", "日", "")
+def test_dates_in_numerals_never_fail(numeral: str, unit: str, rest: str) -> None:
+    text = f"{numeral}{unit}{rest}"
+    date_of({"date": text, "year": text}, f"{text}/{text}.md", body=f"Date: {text}\n\n# {text}\n")
+    for read in (iso_date, only_day, day_in):
+        assert read(text) == "" or len(read(text)) == len("2025-06-04")
 
 
 @pytest.mark.parametrize("key", ["data", "day", "Day"])

@@ -40,12 +40,32 @@ def test_a_family_name_comes_first_only_in_a_label_that_stands_out() -> None:
     assert [speaker for speaker, _ in said(body)] == ["Kim, Dana", "Ellis, Tom", "Kim, Dana"]
 
 
+def test_an_attendee_may_be_called_like_a_head_of_a_list() -> None:
+    body = "**Price, Dana:** one\n\nTom: two\n\n**Price, Dana:** three\n"
+    assert said(body) == []
+    assert [speaker for speaker, _ in said(body, "Dana Price")] == [
+        "Price, Dana", "Tom", "Price, Dana",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "label", ["A. Kowalczyk:", "**Chen, A. B.:**", "Participant 1:", "Ann Day:"]
+)
+def test_initials_and_numbers_are_parts_of_names(label: str) -> None:
+    assert len(said(f"{label} one\n\nTom: two\n\n{label} three\n")) == 3
+
+
 def test_lines_that_name_nobody_end_a_turn() -> None:
     for line in (
         "Note: later",
         "TODO: call",
         "Date: 3 March",
         "**Decision:** yes",
+        "**Next Steps, Owners:** Tom",
+        "**Risk, High:** none",
+        "**Strengths, Weaknesses:** both",
+        "Version 2 (Beta): out",
+        "**Phase 1 (Discovery):** done",
         "## Rest",
         "- [redacted]",
     ):
@@ -59,6 +79,9 @@ def test_lines_that_name_nobody_end_a_turn() -> None:
     [
         "Budget: 40\n\nDeadline: May\n\nBudget: 50\n",
         "Dana: sends the list\n",
+        "**Pros, Cons:** a\n\n**Risk, High:** b\n\n**Pros, Cons:** c\n",
+        "Version 1 (Beta): a\n\nVersion 2 (Beta): b\n\nVersion 1 (Beta): c\n",
+        "**Option 1 | Cheap:** a\n\n**Step 2:** b\n\n**Option 1 | Cheap:** c\n",
         "## Actions\n\nDana: sends the list\nTom: calls\nDana: pays\n",
         "```\nDana: one\nTom: two\nDana: three\n```\n",
         "http://example.com\nkey:: value\nkey:: other\n",

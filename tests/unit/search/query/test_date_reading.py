@@ -102,6 +102,7 @@ def periods(dated: DatedQuery) -> list[str]:
         ("1er août 2025", "1 August 2025"),
         ("diciembre de 2025", "December 2025"),
         ("4 de mayo de 2026", "4 May 2026"),
+        ("4. marts 2026", "4 March 2026"),
         ("Mayo de 2026", "May 2026"),
         ("mars 2026", "March 2026"),
         ("Março 2026", "March 2026"),
@@ -141,6 +142,7 @@ what was agreed the week after 17 March | shown on the Sunday before October 25,
 finished last week before 23 January, 2023 | USA Today article | 9/11 | after 9/11 |
 24/7 support | Plan 2026 | in Plan 2026 | release 2026.1 | 2026-W12 | 2025-2026 |
 the first 2 may fail | may | march on rome | Mars 2025 | marco 2026 | Julio 2025 |
+data marts 2026 | lug 2026 | MRT 2026 |
 march to victory | notes may fail | Q1 | Q1 goals | Roadmap 2026 | PR #2026 | PR 2026 | issue 2026 |
 version 2.2026 | v2026-03-17b | INC-2026-03 | ES2026 | Sunday Times | on Sunday Times |
 the Monday standup | the last one | second | recently | next week | tomorrow | 3 years ago |

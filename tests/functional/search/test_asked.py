@@ -45,7 +45,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
 
 
 def test_a_state_is_looked_for_with_its_preposition(kb: KnowledgeBase) -> None:
-    for query in ("who is on call?", "who was on call this week"):
+    for query in ("who is on call?", "who was on call this week?"):
         assert kb.search(query).results[0].path == "people/ben-vale.md", query
 
 

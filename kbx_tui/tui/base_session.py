@@ -132,6 +132,7 @@ class BaseSession:
         self.left: dict[str, Any] = {}
         """By mode, where the user was in it when they opened a document of it in explore."""
         self._is_open = self._asked_for_trust = self._asked_for_entities = False
+        self._has_counted = False
         self.client = EngineClient(open_engine, on_error=self._show_error, on_answer=on_answer)
         self.index_sync = (IndexSync if writes else IndexFollower)(
             self.client,
@@ -302,10 +303,11 @@ class BaseSession:
             self.judging.note_index_change()
 
     async def _count(self) -> bool:
-        counted = await self.client.run(_read_counts)
+        counted = await self.client.run(_read_counts if self._has_counted else _load_counts)
         if counted is None:  # another process is still creating the index
             self.explore.set_searchable(False)
             return False
+        self._has_counted = True
         summary, is_complete = counted
         self._show_base(summary)
         self.client.start(self._offer_entities(summary))
@@ -390,6 +392,12 @@ def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary, 
 def _warm(engine: KnowledgeBase) -> None:
     with loading():
         engine.warm()
+
+
+def _load_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:
+    """Read the counts for the first time, which loads the modules of the tables."""
+    with loading():
+        return _read_counts(engine)
 
 
 def _read_counts(engine: KnowledgeBase) -> tuple[BaseSummary, bool] | None:

@@ -43,9 +43,10 @@ def limit_automatic_collection() -> None:
 def loading() -> Iterator[None]:
     """Exempt the modules, engine and model loaded in this block from collection.
 
-    For the opening of a base, not for each index run: what is drawn at that moment is exempted as
-    well, so every call keeps a screenful of later garbage until the app is idle for long. Chosen by
-    the experiment "a full collection over a loaded base" in docs/quality.md.
+    For the opening of a base and of its tables, not for each index run: what is drawn at that
+    moment is exempted as well, so every call keeps a screenful of later garbage until the app is
+    idle for long. Chosen by the experiment "a full collection over a loaded base" in
+    docs/quality.md.
     """
     with _lock:
         IdleCollector.loads += 1

@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from textual import events, getters
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.suggester import SuggestionReady
@@ -271,11 +270,12 @@ class PathField(Horizontal):
         self.line = PathLine(model)
 
     def compose(self) -> ComposeResult:
-        yield from (Static("in"), self.line, Static(id="in-scope"))
+        yield from (Static("in"), self.line, Static(id="in-scope", markup=False))
 
     def show(self, path: str, in_scope: int) -> None:
-        text = f"{in_scope:,} in scope" if path else ""
-        self.query_one("#in-scope", Static).update(Content(text))
+        scope, text = self.query_one("#in-scope", Static), f"{in_scope:,} in scope" if path else ""
+        if text != scope.content:  # an update lays out the screen, which each ranking would do
+            scope.update(text)
 
 
 def effective_path(path: str, candidates: tuple[str, ...]) -> str:

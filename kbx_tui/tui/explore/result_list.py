@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rich.cells import cell_len
 from textual import events, getters
@@ -202,7 +203,7 @@ class ResultList(RowsView[ResultRow]):
             return "strong"
         return "dim" if result.score < WEAK * self._best else "text"
 
-    def _passage(self, row: int, snippet: Snippet) -> list[Line]:
+    def _passage(self, row: int, snippet: Snippet) -> tuple[Line, ...]:
         """Return the passage of a row; the one under the cursor has more lines, and its heading."""
         width = self.line_width - self._indent - 1
         heading = shorten(snippet.heading, HEADING_CELLS)
@@ -314,7 +315,8 @@ FEW_WORDS = 12
 """Characters before the first word asked for, in a passage cut inside a sentence."""
 
 
-def passage_lines(snippet: Snippet, width: int, most: int, heading: str = "") -> list[Line]:
+@lru_cache(maxsize=256)  # a list draws and measures those it shows several times for a key
+def passage_lines(snippet: Snippet, width: int, most: int, heading: str = "") -> tuple[Line, ...]:
     """Return a passage in at most `most` lines of `width` cells, after its heading, if any.
 
     What does not fit is left out after a sentence, or else around the words asked for.
@@ -341,7 +343,7 @@ def passage_lines(snippet: Snippet, width: int, most: int, heading: str = "") ->
         lines[0] = (Span("…", "dim"), *lines[0])
     if is_cut:
         lines[-1] = (*fit_line(lines[-1], width - 1), Span("…", "dim"))
-    return lines
+    return tuple(lines)
 
 
 def _passage_start(text: str, matches: Sequence[tuple[int, int]], room: int) -> tuple[int, bool]:

@@ -192,8 +192,10 @@ class KeyBar(LineWidget):
         most: int = MOST,
         labels: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        before = self.scopes, self.first, self.most, self.labels
         self.scopes, self.first, self.most, self.labels = scopes, first, most, labels
-        self.refresh()
+        if before != (scopes, first, most, labels):
+            self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         keymap = self.app.keymap

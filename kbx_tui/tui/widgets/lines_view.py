@@ -300,7 +300,7 @@ class RowsView(LinesView, Generic[RowT]):
 
     def show_cursor(self) -> None:
         cursor, height, top = self.cursor, self.visible_height, self.scroll_offset.y
-        lines = [y for y in range(len(self._slots)) if self.slot_at(y)[0] == cursor]
+        lines = [y for y, slot in enumerate(self._slots) if _is_of_row(slot) and slot[0] == cursor]
         if not lines or not height:
             return
         if cursor == len(self.rows) - 1:  # show the lines below the last row, too

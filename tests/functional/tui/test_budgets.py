@@ -16,6 +16,7 @@ from kbx_tui.tui.dedup.panes import DraftLine
 from kbx_tui.tui.explore.entities import EntityCard
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.screen import Explore
+from kbx_tui.tui.gc_pauses import IdleCollector
 from kbx_tui.tui.reading.preview_pane import PreviewPane
 from kbx_tui.tui.widgets.footer import KeyBar
 from tests.functional.tui.driving import NARROW, QUESTION, WIDE, Size, running
@@ -47,6 +48,14 @@ async def test_knobs_mode_sorting_muting_and_pinning_never_retrieve(demo: Path) 
         await driver.press("m", *["z"] * 6)
         await driver.until(lambda: driver.state.mode == "two-pass")
         assert driver.watched.calls["retrieve"] == 1
+
+
+async def test_modules_of_the_tables_are_exempt_from_collection(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(IdleCollector, "freezes", 0)
+    async with running(demo, WIDE, asked=QUESTION) as driver:
+        await driver.until(lambda: IdleCollector.freezes == 2)  # of the base, and of its tables
 
 
 async def test_screens_that_were_closed_keep_no_drawn_lines(demo: Path) -> None:

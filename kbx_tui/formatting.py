@@ -10,7 +10,7 @@ FLAT_REASONS: Mapping[str, str] = {
     "disabled": "entities switched off",
     "fast": "",
     "no_entities": "no entity named",
-    "below_threshold": "entities below the threshold",
+    "below_threshold": "no sure entity",
     "too_broad": "too many similar entities",
     "nothing_linked": "nothing linked in scope",
 }

@@ -379,11 +379,17 @@ class KbxApp(TerminalApp):
                     yield PaletteEntry(
                         command.id,
                         group_of(command),
-                        command.label.capitalize(),
+                        (command.title or command.label).capitalize(),
                         command.help,
                         self.keymap.display_keys(command),
                         partial(self._run_command, screen, command, command.scope in pane),
                     )
+        if isinstance(screen, ModeScreen) and self.keymap.offers("edit"):
+            from kbx_tui.knowledge.vault import CONFIG_NAME
+
+            words = f"open {CONFIG_NAME} in your editor"
+            edit = partial(screen.edit_file, CONFIG_NAME, 0)
+            yield PaletteEntry("settings.file", "App", "Settings file", words, "", edit)
         if self.explore is not None:
             words = "show explore in six steps"
             yield PaletteEntry("Tour", "App", "Start the tour", words, "", self.start_tour)
@@ -406,13 +412,14 @@ class KbxApp(TerminalApp):
 
         if isinstance(self.screen, CommandPalette):
             return
+
+        def open_card(entity_id: str) -> None:
+            self.post_message(GoTo(entity=entity_id))
+
         cards: list[EntityName] = []
 
         async def find_cards(explore: Explore) -> None:
             cards.extend(await explore.model.find_entities("", ENTITIES_SEARCHED))
-
-        def open_card(entity_id: str) -> None:
-            self.post_message(GoTo(entity=entity_id))
 
         if self.explore is not None and isinstance(self.screen, ModeScreen):
             self.explore.session.client.start(find_cards(self.explore))
@@ -442,7 +449,7 @@ class KbxApp(TerminalApp):
             self.app_state.remember_theme(name)
 
         self._theme_before = self.theme
-        self.push_screen(ThemePalette(choose))
+        self.push_screen(ThemePalette(choose, self.theme))
 
     def on_command_palette_closed(self, event: CommandPalette.Closed) -> None:
         before, self._theme_before = self._theme_before, ""

@@ -144,7 +144,7 @@ class TerminalApp(App[None]):
 
     async def edit(self, file: Path, line: int) -> str:
         """Open `file` until the editor ends, with the original NO_COLOR; return why not, or ''."""
-        editor = editor_command(os.environ)
+        editor = editor_command(os.environ) or installed_editor()
         if not editor:
             return f"no editor is set: {editor_advice(os.environ)}"
         command = edit_command(editor, file, line)
@@ -222,6 +222,18 @@ def edit_command(editor: list[str], file: Path, line: int) -> list[str]:
     if line > 0 and name in PLUS_LINE:
         return [*editor, f"+{line}", path]
     return [*editor, path]
+
+
+EDITORS = ("sensible-editor", "nano", "vi", "vim")
+
+
+def installed_editor() -> list[str]:
+    """Return the first of the usual editors that PATH has by an absolute path, or nothing.
+
+    A relative entry of PATH could lead to a program that a base brings along.
+    """
+    found = (shutil.which(name) for name in EDITORS)
+    return [path for path in found if path and Path(path).is_absolute()][:1]
 
 
 def editor_advice(environment: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -61,6 +61,13 @@ LINE_TITLES: dict[LineUse, str] = {
     "named": "that names a file · {take} loads its drafts, {leave} keeps the words as they are",
 }
 """Titles of the line by its use; the names in braces stand for the keys of its commands."""
+BOTH_NAMES = "give both names, such as Karen Veal = Karin Wiel"
+MISSING: Mapping[LineUse, str] = {
+    "person": "type the name of a person",
+    "name": BOTH_NAMES,
+    "file": "type the path of a file of drafts",
+}
+"""What is missing where the line is empty, by its use."""
 
 
 class DraftLine(PathInput):
@@ -89,6 +96,11 @@ class DraftLine(PathInput):
     @property
     def typed(self) -> str:
         return "" if self.use in ("person", "name", "file", "named") else self.value.strip()
+
+    @property
+    def missing(self) -> str:
+        """What an empty line lacks, if it asks for something."""
+        return "" if self.value.strip() else MISSING.get(self.use, "")
 
     @property
     def names_file(self) -> bool:

@@ -414,7 +414,7 @@ RELATIONS: Mapping[str, str] = {
     "duplicate": "the same in other words",
     "refines": "one says all that the other does, and more",
     "similar": "as similar as texts that say the same",
-    "conflict": "They contradict each other",
+    "conflict": "they contradict each other",
     "related": "about the same thing",
     "different": "something else",
 }
@@ -444,7 +444,8 @@ def known_words(known: KnownRow) -> Meanings:
     score = "How likely both say the same, 0 to 1, calibrated on pairs of facts."
     decides = "" if known.decides else " It belongs to another entity, so it does not decide."
     here = f"{RELATIONS[known.relation]}." if known.relation in RELATIONS else ""
-    meaning = f"{score} Here: {here}" if known.score_text and here else here or score
+    alone = f"{here[:1].upper()}{here[1:]}" or score
+    meaning = f"{score} Here: {here}" if known.score_text and here else alone
     why = "What decided: of a contradiction, what the known fact says → what the draft says."
     return (
         (f"{known.score_text} {known.word}".strip(), f"{meaning}{decides}"),

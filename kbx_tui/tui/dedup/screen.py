@@ -33,6 +33,7 @@ class Dedup(ModeScreen):
     BINDINGS = bindings("review", *ANY_MODE)
     AUTO_FOCUS = "DraftLine"
     MODE = "dedup"
+    MOST_KEYS = 7
     PANES: ClassVar = {"drafts": panes.DraftList, "known": panes.KnownList, "diff": panes.DiffPane}
     MAIN_LIST = panes.DraftList
 
@@ -234,7 +235,9 @@ class Dedup(ModeScreen):
             self.line.ask_for("named", self.model.load, name, self.model.complete_file)
         else:
             is_new = self.line.use == "new" and self.line.typed
-            if self.line.submit() and not is_new:  # after a new draft, the next one is typed
+            if missing := self.line.missing:
+                self.show_notice(missing)
+            elif self.line.submit() and not is_new:  # after a new draft, the next one is typed
                 self.action_leave_field()
 
     def _add_line(self, text: str) -> None:
@@ -299,7 +302,7 @@ class Dedup(ModeScreen):
         if equals and wrong and right:
             self.model.propose_correction(wrong, right)
         else:
-            self.show_notice("give both names, such as Karen Veal = Karin Wiel")
+            self.show_notice(panes.BOTH_NAMES)
 
     def action_drop(self) -> None:
         if (draft := self._draft_or_notice()) is not None:
@@ -312,6 +315,7 @@ class Dedup(ModeScreen):
 
     def action_choose(self, action: Action) -> None:
         """Decide about the draft under the cursor; the same key again withdraws the decision."""
+        self.query_one(StatusLine).clear_notice()  # it is about an earlier decision
         self._compare_draft()
         draft, known = self._draft_or_notice(), self.known
         if draft is None:

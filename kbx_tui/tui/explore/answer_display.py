@@ -87,7 +87,13 @@ class AnswerDisplay:
             recent = tuple(self._screen.app_state.queries[:RECENT_QUERIES])
             before = partial(no_query, self._model.summary, recent, self._screen.app.keymap)
             results = self._find(ResultList)
-            results.show_empty(lambda width: before(is_typing=not results.has_focus)(width))
+
+            def before_answer(width: int) -> list[Line]:
+                if self._model.state.query and results.has_focus:  # the badge says what goes on
+                    return paragraph(_base_status(self._model.summary), width, "dim")
+                return before(is_typing=not results.has_focus)(width)
+
+            results.show_empty(before_answer)
             self._show_entities((), entities_without_query)
 
     def show_slow(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice
 from math import floor
@@ -209,10 +210,6 @@ def _joined(entities: Sequence[EntityRow], threshold: float) -> Line:
     )
 
 
-REACH = 3
-"""The cursor moves to the next row if it takes at most this many lines of scrolling to show it."""
-
-
 class EntityCard(RowsView[str]):
     COMPONENT_CLASSES = looks("strong", "accent", "document", "entity", "rule", "heading", "cursor")
     BINDINGS = bindings("card")
@@ -226,7 +223,12 @@ class EntityCard(RowsView[str]):
         self._is_redacted = False
         self._is_by_date = False
         """Whether facts and documents are shown as one list by date."""
+        self._facts: tuple[int, ...] = ()
+        """The facts whose source can be opened, which are rows; indices into those of the card."""
+        self._fact_lines: dict[int, list[Line]] = {}
+        """The lines of these facts, by row."""
         self._tops: list[int] = []
+        self._heights: list[int] = []
         self._document_height = 1
         self._laid_out_height = 1
         """The visible height for which the card was last laid out."""
@@ -236,16 +238,51 @@ class EntityCard(RowsView[str]):
     ) -> None:
         """Show a card; for the same entity as before, keep the cursor and scroll position."""
         same = self.card is not None and self.card.id == card.id
-        path, cursor_offset = self.current_path, self._cursor_offset() if same else None
+        before, cursor_offset = self._current_key, self._cursor_offset() if same else None
         self.card, self.as_of = card, as_of
         self._undated, self._is_redacted = undated, is_redacted
-        self.rows = tuple(filter(None, [card.path])) + tuple(item.path for item in card.documents)
         self.border_title = f"Entity · as of {as_of}" if as_of else "Entity"
-        row = self.rows.index(path) if same and path in self.rows else 0
-        self.set_reactive(EntityCard.cursor, row)
+        self._set_rows(before if same else None)
         self._lay_out(cursor_offset)
         if not same:
             self.scroll_to_line(0)
+
+    def _set_rows(self, before: object) -> None:
+        """Take what can be opened as rows, with the cursor on the one that was there `before`.
+
+        Sections show the sources of facts; a list by date has no room for them.
+        """
+        card, facts = self.card, dict[int, str]()
+        assert card is not None
+        if not self._is_by_date:
+            titles = Counter(document.title for document in card.documents)
+            paths = {each.title: each.path for each in card.documents if titles[each.title] == 1}
+            paths |= {document.path: document.path for document in card.documents}
+            for number, fact in enumerate(card.facts):
+                found = [paths[source] for source in fact.sources if source in paths]
+                if found:
+                    facts[number] = found[0]
+        self._facts = tuple(facts)
+        page = (card.path,) if card.path else ()
+        self.rows = (*page, *facts.values(), *(document.path for document in card.documents))
+        keys = [self._key(row) for row in range(len(self.rows))]
+        self.set_reactive(EntityCard.cursor, keys.index(before) if before in keys else 0)
+
+    def _key(self, row: int) -> object:
+        fact = self._fact_of(row)
+        return self.rows[row] if fact is None else (fact.date, fact.text)
+
+    @property
+    def _current_key(self) -> object:
+        return self._key(self.cursor) if self.rows else None
+
+    def _fact_of(self, row: int) -> Fact | None:
+        facts, row = self._facts, row - self._page_count
+        return self.card.facts[facts[row]] if self.card and 0 <= row < len(facts) else None
+
+    def _document_of(self, row: int) -> EntityDocument | None:
+        row -= self._page_count + len(self._facts)
+        return self.card.documents[row] if self.card and row >= 0 and self.rows else None
 
     def rebuild_lines(self) -> None:
         self._lay_out(self._cursor_offset())
@@ -256,19 +293,21 @@ class EntityCard(RowsView[str]):
 
     @property
     def current_date(self) -> str:
-        """The date of the document under the cursor; empty on the page, or without one."""
-        documents = self.card.documents[self.cursor - self._page_count :] if self.card else ()
-        return documents[0].date if documents and self.cursor >= self._page_count else ""
+        """The date of the fact or document under the cursor; empty on the page, or without one."""
+        entry = self._fact_of(self.cursor) or self._document_of(self.cursor)
+        return entry.date if entry is not None else ""
 
     def slots(self) -> Sequence[Slot | Line]:
         card, width = self.card, self.line_width
-        self._tops, self._document_height = [], document_height(width)
+        self._tops, self._heights, self._fact_lines = [], [], {}
+        self._document_height = document_height(width)
         slots: list[Slot | Line] = []
         if card is None or width <= 0:
             return slots
 
         def add_row(height: int) -> None:
             self._tops.append(len(slots))
+            self._heights.append(height)
             slots.extend((len(self._tops) - 1, part) for part in range(height))
 
         def add_text(*lines: Line) -> None:
@@ -284,7 +323,15 @@ class EntityCard(RowsView[str]):
         if self._is_by_date:
             self._add_by_date(card, width, add_text, add_row)
             return slots
-        add_text(*item_lines(card.open_items, width), *fact_lines(card.facts, width))
+        add_text(*item_lines(card.open_items, width))
+        if card.facts:
+            add_text(BLANK, title_line("Facts", len(card.facts), width))
+        for number, lines in enumerate(fact_lines(card.facts, width)):
+            if number in self._facts:
+                self._fact_lines[len(self._tops)] = lines
+                add_row(len(lines))
+            else:
+                add_text(*lines)
         if card.documents:
             add_text(BLANK, title_line("Documents", len(card.documents), width))
         for year, count in groups(card.documents):
@@ -316,7 +363,9 @@ class EntityCard(RowsView[str]):
     def action_by_date(self) -> None:
         """Show one list by date, or sections again; the document under the cursor stays."""
         offset = self._cursor_offset()
-        self._is_by_date = not self._is_by_date
+        before, self._is_by_date = self._current_key, not self._is_by_date
+        if self.card is not None:
+            self._set_rows(before)
         self._lay_out(offset)
         self.show_cursor()
 
@@ -325,8 +374,11 @@ class EntityCard(RowsView[str]):
         cursor = row == self.cursor
         if row < self._page_count:
             return page_line(self.card.path, width, cursor=cursor)
-        document = self.card.documents[row - self._page_count]
-        return document_line(document, part, width, cursor=cursor)
+        document = self._document_of(row)
+        if document is not None:
+            return document_line(document, part, width, cursor=cursor)
+        line = fit_line(self._fact_lines[row][part], width)
+        return (Span("› ", "dim"), *line[1:]) if cursor and part == 0 else line
 
     def row_opened(self) -> None:
         if self._is_visible(self.cursor):
@@ -334,15 +386,17 @@ class EntityCard(RowsView[str]):
         else:
             self.show_cursor()
 
-    # Rows may be pages of text apart, and moving must not skip that text.
+    # Rows may be pages of text apart: up and down go from row to row, page keys show that text.
 
     def action_move(self, rows: int) -> None:
         step = 1 if rows > 0 else -1
         row = self._next_row(step)
-        if row is not None and self._distance(row) <= REACH:
+        if row is not None:
             self._go_to(row)
+        elif self._is_visible(self.cursor):
+            self.action_move_to_end(rows > 0)  # what is above the first row, or below the last
         else:
-            self.scroll_to_line(self.scroll_offset.y + step)
+            self.show_cursor()
 
     def action_move_page(self, pages: int) -> None:
         before = self.scroll_offset.y
@@ -384,7 +438,7 @@ class EntityCard(RowsView[str]):
         return self._tops[self.cursor] - self.scroll_offset.y if visible else None
 
     def _bottom(self, row: int) -> int:
-        return self._tops[row] + (0 if row < self._page_count else self._document_height - 1)
+        return self._tops[row] + self._heights[row] - 1
 
     def _distance(self, row: int) -> int:
         first = self.scroll_offset.y
@@ -451,10 +505,8 @@ def item_lines(items: Sequence[Fact], width: int) -> list[Line]:
     return lines
 
 
-def fact_lines(facts: Sequence[Fact], width: int) -> list[Line]:
-    if not facts:
-        return []
-    lines = [BLANK, title_line("Facts", len(facts), width)]
+def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[list[Line]]:
+    """Yield the lines of each fact, which begin with two cells for the cursor."""
     beside = width >= BESIDE and any(fact.date for fact in facts)
     indent = EDGE + (DATE + 2 if beside else 2)
     for fact in facts:
@@ -462,15 +514,16 @@ def fact_lines(facts: Sequence[Fact], width: int) -> list[Line]:
         sources = f"from {join_limited(names, limit=SOURCES)}" if names else ""
         below = filter(None, ("" if beside else fact.date, _status(fact), sources))
         lead = fit(fact.date, DATE) + "  " if beside else "· "
+        lines: list[Line] = []
         for index, text in enumerate(_wrapped(fact.text, width - indent - 1)):
             before = lead if index == 0 else " " * (indent - EDGE)
-            lines.append((Span("  " + before, "dim"), _text(text, fact.status != "active")))
-        lines += [
+            is_past = fact.status != "active"
+            lines.append((Span("  "), Span(before, "dim"), _text(text, is_past)))
+        yield lines + [
             (Span(" " * indent), Span(text, "dim"))
             for text in _wrapped(" · ".join(below), width - indent - 1)
             if text
         ]
-    return lines
 
 
 def title_line(words: str, count: int, width: int) -> Line:

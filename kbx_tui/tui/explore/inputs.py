@@ -298,7 +298,7 @@ class Knobs(Horizontal):
             "alpha", 0.5, ends=("entity", "document"), command="alpha.less", note_room=12
         )
         less = "threshold.less"
-        self.threshold = NumberSlider("threshold", 0.5, command=less, note_room=30)
+        self.threshold = NumberSlider("threshold", 0.5, command=less, note_room=35)
 
     def compose(self) -> ComposeResult:
         yield from (self.alpha, self.threshold)
@@ -323,12 +323,14 @@ class Knobs(Horizontal):
         self.has_view = view is not None
         self.show_or_hide()
         has_alpha = view is not None and view.mode.name == "two-pass"
-        has_threshold = view is not None and not threshold_note(view).startswith(NO_THRESHOLD)
+        note = "" if view is None else threshold_note(view)
+        has_threshold = view is not None and not note.startswith(NO_THRESHOLD)
         entities = view.entities if view and has_threshold else ()
         kept = sum(entity.kept for entity in entities)
         keeps = f"keeps {kept} of {format_count(len(entities), 'entity')}"
         if not entities:
-            keeps = "" if view is None else "no effect"
+            why = note.removeprefix(NO_THRESHOLD)
+            keeps = "" if view is None else "no effect" + why * why.startswith(":")
         self.alpha.annotate("" if view is None or has_alpha else "no effect", has_effect=has_alpha)
         self.threshold.annotate(keeps, has_effect=has_threshold)
 
@@ -337,7 +339,7 @@ NO_THRESHOLD = "threshold has no effect"
 
 
 def threshold_note(view: ExploreView) -> str:
-    """Return `3 entities count, next changes at .42 and .51`, or why none can count."""
+    """Return `3 entities count, next changes at .42 and .51`, or why no threshold changes that."""
     if view.mode.name == "fast" or view.mode.reason == FLAT_REASONS["disabled"]:
         return f"{NO_THRESHOLD} on a {view.mode.name} search"
     if not view.entities:
@@ -346,12 +348,19 @@ def threshold_note(view: ExploreView) -> str:
         return f"{NO_THRESHOLD}: all entities are pinned or muted"
     from kbx_tui.tui.explore.presenting import next_change_note  # loaded with the first search
 
-    scores = [
-        each.score for each in view.entities if not (each.muted or each.pinned or each.is_outnamed)
-    ]
-    below = max((score for score in scores if score < view.threshold), default=None)
-    reached = (score for score in scores if view.threshold <= score < 1.0)
-    above = min((score + 1e-6 for score in reached), default=None)  # the score itself reaches it
+    open_to_it = [each for each in view.entities if not (each.muted or each.pinned)]
+    eligible = [each for each in open_to_it if not each.is_outnamed]
+    reached = [each.score for each in eligible if each.score >= view.threshold]
+    below = max((each.score for each in eligible if each.score < view.threshold), default=None)
+    too_many = [each.left_out for each in eligible if each.left_out]
+    if view.mode.name == "two-pass" and too_many:  # the weaker ones do not count either
+        reached, below = [each.score for each in eligible if each.kept], None
+    changing = (score + 1e-6 for score in reached if score < 1.0)  # the score itself reaches it
+    above = min(changing, default=None)
+    if below is above is None:
+        outnamed = "only named ones count" if len(eligible) < len(open_to_it) else ""
+        why = outnamed or next(iter(too_many), "all entities are sure")
+        return f"{NO_THRESHOLD}: {why}"
     count = sum(entity.kept for entity in view.entities)
     words = f"{format_count(count, 'entity')} count{'s' if count == 1 else ''}"
     return ", ".join(filter(None, (words, next_change_note(below, above, view.threshold))))
@@ -385,7 +394,6 @@ class ModeBadge(LineWidget):
 
 
 SHORT_REASONS: Mapping[str, str] = {
-    FLAT_REASONS["below_threshold"]: "no sure entity",
     FLAT_REASONS["too_broad"]: "too many similar",
     FLAT_REASONS["nothing_linked"]: "nothing linked",
 }
@@ -473,7 +481,7 @@ class DateChip(ChipLine):
             words, keys = (Span(" date words are not read", "dim"),), _key(off, "read them")
         elif not dates.words:
             words = (Span(f" no document is dated {safe_line(dates.undated)}", "dim"),)
-            keys = _key(off, "do not read it")
+            keys = _key(off, "search it as words")
         else:
             is_filter = dates.use == "filter"
             words = (Span(" only " if is_filter else " prefers "), Span(dates.words, "strong"))

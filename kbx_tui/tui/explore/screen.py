@@ -300,6 +300,8 @@ class Explore(JudgingScreen):
         if self._is_moved and isinstance(self.focused, ResultList | NumberSlider):
             return ("results.read", "settings.save", "undo")
         small = self.has_class("-small")  # the most needed keys fill it
+        if isinstance(self.focused, ResultList) and not small:
+            return ("results.read", "why_not", "copy.menu", "view.menu")
         return () if small else ("app.jump",) if self.is_typing else ("copy.menu",)
 
     @property

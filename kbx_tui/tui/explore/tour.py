@@ -11,6 +11,7 @@ from kbx_tui.tui.commands.keymap import command_by_id
 from kbx_tui.tui.drawing.lines import Line, LineDrawing, Span, looks, wrap
 from kbx_tui.tui.explore.inputs import QueryLine
 from kbx_tui.tui.explore.pane_layout import Panes
+from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 
 STEPS: tuple[tuple[str, str], ...] = (
@@ -37,21 +38,25 @@ STEPS: tuple[tuple[str, str], ...] = (
     ),
 )
 """The command that each step is about, and what to do; `{key}` stands for its key."""
+BACK = ("query.results", "Press {key} to go back to the results.")
+"""In place of a later step while the user types."""
 ALPHA_MOVE = 0.095
 """How far alpha moves in its step: two key presses, as a single one often moves no row."""
 
 
 class TourBubble(LineDrawing, Widget):
-    """The words of the current step; hidden without one. A click ends the tour, as does esc with no
-    document open."""
+    """The words of the current step; hidden without one.
+
+    A click ends the tour, as does esc in the query line or the results with no document open.
+    """
 
     COMPONENT_CLASSES = looks("strong", "accent")
     DEFAULT_CSS = "TourBubble { display: none; height: auto; }"
 
     words = key = ""
 
-    def show(self, words: str, key: str = "", *, is_reading: bool = False) -> None:
-        self.border_subtitle = "esc goes back" if is_reading else "esc ends the tour"
+    def show(self, words: str, key: str = "", *, goes_back: bool = False) -> None:
+        self.border_subtitle = "esc goes back" if goes_back else "esc ends the tour"
         if words == self.words:
             return
         self.words, self.key = words, key
@@ -107,7 +112,7 @@ class TourGuide:
         is_last = self._index == len(STEPS) - 1
         if is_last and key in self._screen.app.keymap.keys(command_by_id("app.help")):
             self.end()
-        if key != "escape" or self._is_reading:
+        if key != "escape" or self._goes_back:
             return False
         self.end()
         return isinstance(self._screen.focused, QueryLine)
@@ -120,13 +125,12 @@ class TourGuide:
         if not self.is_shown:
             bubble.show("")
             return
-        step = self._index
-        if step > 1 and isinstance(self._screen.focused, QueryLine):
-            step = 1  # the keys of all later steps would be text there
-        command, words = STEPS[step]
+        command, words = STEPS[self._index]
+        if self._index > 1 and isinstance(self._screen.focused, QueryLine):
+            command, words = BACK  # the keys of all later steps would be text there
         key = self._screen.app.keymap.key_of(command)
-        words = f"{step + 1}/{len(STEPS)}  {words.replace('{key}', key)}"
-        bubble.show(words, key, is_reading=self._is_reading)
+        words = f"{self._index + 1}/{len(STEPS)}  {words.replace('{key}', key)}"
+        bubble.show(words, key, goes_back=self._goes_back)
 
     def _is_done(self, command: str) -> bool:
         alpha = self._model.state.alpha
@@ -144,6 +148,12 @@ class TourGuide:
                 return self._is_reading
             case _:
                 return False
+
+    @property
+    def _goes_back(self) -> bool:
+        """Whether esc leads to the results, from a document or from another pane."""
+        is_home = isinstance(self._screen.focused, QueryLine | ResultList)
+        return self._is_reading or not (is_home or self._screen.focused is None)
 
     @property
     def _is_reading(self) -> bool:

@@ -53,7 +53,11 @@ class JudgingScreen(ModeScreen):
         self.app_state.remember_query(self.session.explore.asked())
         words = f"{'not sure' if grade is None else grade}: {document.title}"
         reason = self.judge.move_on(document)
+        follows = self.judge.document_to_grade()
+        is_other = isinstance(follows, JudgedDocument) and follows.path != document.path
         end = reason or "on to the next"
+        if isinstance(follows, JudgedDocument) and is_other and not reason:
+            end = f"next: {shorten(follows.title, 40)}"
         room = max(self.size.width - len(end) - 8, 32)
         self.show_notice(f"{shorten(f'graded {words}', room)} · {end}")
 

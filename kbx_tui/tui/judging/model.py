@@ -255,17 +255,17 @@ class JudgingModel:
     async def save(self, tuning: Tuning, diff: str) -> None:
         """Write the changes of the diff. Refused if kbx.toml has changed since."""
 
-        def write(engine: KnowledgeBase) -> tuple[Written, Tuning]:
+        def write(engine: KnowledgeBase) -> tuple[Written, Tuning, str]:
             if engine.tuner.save(tuning, dry_run=True).diff != diff:
                 raise WriteFault("kbx.toml has changed meanwhile; nothing was saved, try again")
-            return engine.tuner.save(tuning), engine.tuning()
+            return engine.tuner.save(tuning), engine.tuning(), engine.root.name
 
-        written, saved = await self._client.run(write)
+        written, saved, folder = await self._client.run(write)
         if (number := written.entry) is not None:
             self._explore.remember(lambda: self._client.start(self._undo_saving(number)))
         self._note_saved([written.path], saved)
         undo = self._host.key_of("undo")
-        self._host.show_notice(f"saved to kbx.toml; {undo} undoes it")
+        self._host.show_notice(f"saved to {safe_line(folder)}/{written.path}; {undo} undoes it")
 
     async def _undo_saving(self, number: int) -> None:
         def undo(engine: KnowledgeBase) -> tuple[JournalEntry, Tuning]:

@@ -192,8 +192,11 @@ class Jump(ModalScreen[Widget | None], Overlay[Widget | None]):
 
     def compose(self) -> ComposeResult:
         for letter, pane in self.targets.items():
-            label = Label(f" {letter} ")
-            label.styles.offset = pane.region.offset
+            # A pane has a frame to hold it; of a field, only the cell before its text is free.
+            is_pane = pane.region.height > 2
+            label = Label(f" {letter} " if is_pane else letter)
+            x = 0 if is_pane else max(pane.gutter.left - 1, 0)
+            label.styles.offset = (pane.region.x + x, pane.region.y)
             yield label
 
     def action_go(self, letter: str) -> None:
@@ -341,19 +344,20 @@ class ThemePalette(CommandPalette):
     PAUSE: ClassVar = 0.1
     """Seconds at a theme before it is shown: styling everything takes about as long."""
 
-    def __init__(self, choose: Callable[[str], object]) -> None:
+    def __init__(self, choose: Callable[[str], object], current: str) -> None:
         self._timer: Timer | None = None
 
         class Themes(Provider):
             def _names(self) -> list[str]:
                 # Last those in the colours of the terminal, which may be dark under a light name.
-                names, now = sorted(self.app.available_themes), self.app.theme
-                names.sort(key=lambda name: "ansi" in name)
-                return [now, *(name for name in names if name != now)]
+                names = sorted(self.app.available_themes)
+                names.sort(key=lambda name: (name != current, "ansi" in name))
+                return names
 
             def _label(self, name: str) -> str:
                 is_light = not self.app.available_themes[name].dark and "ansi" not in name
-                return f"{name} · light" if is_light else name
+                light, now = " · light" * is_light, " · current" * (name == current)
+                return f"{name}{light}{now}"
 
             async def discover(self) -> Hits:
                 for name in self._names():

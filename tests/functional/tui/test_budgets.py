@@ -150,7 +150,7 @@ async def test_a_new_size_is_laid_out_with_the_classes_of_its_width(
     async with running(demo, WIDE, asked=QUESTION) as driver:
         monkeypatch.setattr(Compositor, "reflow", count)
         await driver.pilot.resize_terminal(*NARROW)
-        await driver.until_shown(KeyBar, "esc keys")
+        await driver.until_shown(KeyBar, "esc leave")
         assert (NARROW[0], False) not in laid_out
         assert 1 <= laid_out.count((NARROW[0], True)) <= MAX_LAYOUTS
 

@@ -159,7 +159,7 @@ async def test_without_a_query_there_is_nothing_to_compare(demo: Path) -> None:
 async def test_settings_of_a_query_that_names_no_entity_are_said_to_rank_flat(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
         await compare(driver, "rehearsal")
-        await driver.until_shown(SettingsLine, "B flat: entities below the threshold · set to")
+        await driver.until_shown(SettingsLine, "B flat: no sure entity · set to")
 
 
 async def test_a_query_without_results_and_hostile_titles_are_compared(tmp_path: Path) -> None:

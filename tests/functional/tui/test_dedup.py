@@ -465,6 +465,21 @@ async def test_demo_drafts_are_written_and_taken_back(demo_copy: Path) -> None:
         assert {path: path.read_bytes() for path in files} == files
 
 
+async def test_a_decision_offers_undo_and_ends_what_was_said_of_an_earlier_one(
+    demo_copy: Path,
+) -> None:
+    async with reviewing(demo_copy) as review:
+        await review.paste("# Alice Chen\nSpeaks Catalan\nLeads the platform team\n")
+        await review.press("minus")
+        await review.driver.until_shown(KeyBar, "z undo")
+        await review.press("z")
+        await review.until(review.says("undone: "))
+        await review.press("minus")
+        await review.until(lambda: not review.says("undone: ")())
+        await review.press("f", "enter")
+        await review.until(review.says("type the path of a file of drafts"))
+
+
 async def test_a_write_is_undone_by_a_key_pressed_before_it_ends(demo_copy: Path) -> None:
     page = (demo_copy / ALICE).read_bytes()
     async with reviewing(demo_copy) as review:

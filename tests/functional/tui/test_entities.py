@@ -106,20 +106,26 @@ async def test_card_shows_name_and_type_and_opens_the_page_first(size: tuple[int
         assert app.opened == ["people/alice-chen.md"]
 
 
-async def test_down_scrolls_by_line_until_documents_are_reached() -> None:
-    async with showing(CARD) as (app, pilot):
-        presses = 0
-        while "Meeting" not in cursor_row(app):
-            app.card.action_move(1)
-            await pilot.pause(0)
-            presses += 1
-            assert app.card.scroll_offset.y <= presses + entity_card.document_height(80) + 2
-        assert "Meeting 0" in cursor_row(app)
-        assert presses > 15
-        await pilot.press("j", "down")
-        assert "Meeting 2" in cursor_row(app)
-        await pilot.press("k", "up", "enter")
-        assert app.opened == [CARD.documents[0].path]
+async def test_up_and_down_go_through_what_can_be_opened_and_always_show_the_cursor() -> None:
+    title, path = CARD.documents[3].title, CARD.documents[7].path
+    sources = {4: (title,), 15: ("a talk at lunch",), 25: ("a talk at lunch", path)}
+    facts = [replace(fact, sources=sources.get(n, ())) for n, fact in enumerate(CARD.facts)]
+    async with showing(replace(CARD, facts=tuple(facts))) as (app, pilot):
+        marked = [cursor_row(app)]
+        for _ in range(4):
+            await pilot.press("down", "enter")
+            marked.append(cursor_row(app))
+        assert [row[-12:].strip() for row in marked[:3]] == [
+            *("lice-chen.md", "act number 4", "ct number 25")
+        ]
+        assert "Meeting 0" in marked[3]
+        assert "Meeting 1" in marked[4]
+        rows = (CARD.documents[row].path for row in (3, 7, 0, 1))
+        assert app.opened == list(rows)
+        await pilot.press("k", "up", "up")
+        assert cursor_row(app) == marked[1]
+        await pilot.press("U")  # the list by date shows no sources
+        assert cursor_row(app) == marked[0]
 
 
 async def test_page_and_end_keys_move_the_cursor_of_a_card() -> None:
@@ -289,7 +295,7 @@ async def test_entities_are_muted_or_pinned_until_the_query_is_cleared(demo: Pat
         await driver.press("minus")
         await driver.until(lambda: driver.state.muted == {ALICE} and not driver.state.pinned)
         await driver.press("down", "minus")
-        await driver.until_shown(ModeBadge, "flat · entities below the threshold")
+        await driver.until_shown(ModeBadge, "flat · no sure entity")
         assert driver.watched.calls["retrieve"] == 1
         muted = driver.state.muted
         await driver.ask(f"{QUESTION}?")

@@ -256,8 +256,12 @@ async def test_without_a_document_or_an_editor_o_says_so(
         await driver.until_shown(StatusLine, "no document is chosen")
         await driver.ask("rollback plan")
         await driver.press("down")
+        monkeypatch.setenv("EDITOR", "")
+        with monkeypatch.context() as without:
+            without.setenv("PATH", "")  # none is installed
+            await driver.press("o")
+            await driver.until_shown(StatusLine, "no editor is set", "name it in EDITOR")
         for program, *words in (
-            ("", "no editor is set", "export EDITOR="),
             ("/nowhere/vi", "/nowhere/vi cannot be started: No such file", "export EDITOR="),
         ):
             monkeypatch.setenv("EDITOR", program)

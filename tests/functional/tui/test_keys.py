@@ -149,7 +149,7 @@ async def test_g_G_and_page_keys_move_through_the_results(demo: Path) -> None:  
 
 async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
     async with running(demo, WIDE) as driver:
-        await driver.until_shown(KeyBar, "esc keys", "↑ example", "ctrl+q quit")
+        await driver.until_shown(KeyBar, "esc leave", "↑ example", "ctrl+q quit")
         await driver.until_shown(ResultList, "Type to search.")
         assert "results" not in driver.text_of(KeyBar)
         await driver.press("escape")
@@ -161,11 +161,11 @@ async def test_the_key_bar_follows_the_focus(demo: Path) -> None:
         await driver.until_focused(QueryLine)
         await driver.ask(QUESTION)
         await driver.press("escape")
-        await driver.until_shown(KeyBar, "enter read", "w why not", "y copy", "? keys", "q quit")
+        await driver.until_shown(KeyBar, "enter read", "w why not", "y copy", "v view", "q quit")
         await driver.press("e")
         await driver.until_shown(KeyBar, "enter card", "- mute", "+ pin")
         await driver.press("f")
-        await driver.until_shown(KeyBar, "tab complete", "esc keys", "ctrl+u clear")
+        await driver.until_shown(KeyBar, "tab complete", "esc leave", "ctrl+u clear")
     async with running(demo, TINY, asked=QUESTION) as driver:
         await driver.press("escape")
         await driver.until_shown(KeyBar, "enter read", "x why", "? keys", "q quit")

@@ -401,9 +401,10 @@ async def test_bars_show_scores_why_details_and_the_threshold_what_it_keeps(demo
         for row, result in enumerate(driver.results.rows):
             line = "".join(span.text for span in driver.results.row_line(row, 0, 60))
             assert line.count("━") + line.count("─") == round(result.score * 8)
-        await driver.until_shown(Knobs, ".50 keeps 2 of 18 entities")
+        await driver.until_shown(Knobs, ".50 no effect: only named ones count")
+        assert not driver.explore.query_one(Knobs).threshold.has_effect
         await driver.press("left_curly_bracket", "left_curly_bracket")
-        await driver.until_shown(Knobs, ".40 keeps 2 of 18 entities")  # those named outright
+        await driver.until_shown(Knobs, ".40 no effect: only named ones count")
         await driver.press("m")  # flat: alpha has nothing to weigh
         await driver.until(lambda: driver.view.mode.name == "flat")
         assert not driver.explore.query_one(Knobs).alpha.has_effect

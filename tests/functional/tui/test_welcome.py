@@ -410,9 +410,14 @@ async def test_the_bubble_covers_nothing_where_there_is_no_room_beside_the_panes
         await driver.until_shown(TourBubble, "If a row moves, it gets ▲ or ▼.")
         await driver.pilot.resize_terminal(*NARROW)
         await driver.press("slash")  # there, the keys of the next steps would be text
-        await driver.until_shown(TourBubble, "2/6 Press ↓")
+        await driver.until_shown(TourBubble, "3/6 Press ↓ to go back to the results")
         await driver.press("down")
-        await driver.until_shown(TourBubble, "3/6")
+        await driver.until_shown(TourBubble, "3/6", "twice", "esc ends the tour")
+        await driver.press("tab")
+        await driver.until_shown(TourBubble, "3/6", "esc goes back")
+        await driver.press("escape")
+        await driver.until_focused(ResultList)
+        await driver.until_shown(TourBubble, "3/6", "esc ends the tour")
 
 
 async def test_the_tour_goes_on_when_a_question_is_typed_and_clicks_follow(demo: Path) -> None:

@@ -1,5 +1,6 @@
 """Ways to the clipboard, by environment, and what is said of the one that was taken."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from kbx_tui.tui.terminal_app import (
     clipboard_programs,
     copy_text,
     edit_command,
+    installed_editor,
     may_take_text,
 )
 from kbx_tui.user_files import editor_command
@@ -94,6 +96,20 @@ def test_visual_takes_precedence_over_editor(
     environment: dict[str, str], editor: list[str]
 ) -> None:
     assert editor_command(environment) == editor
+
+
+def test_an_editor_that_is_installed_is_found_but_none_beside_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs, base = tmp_path / "bin", tmp_path / "base"
+    for path in (programs / "vi", base / "nano"):
+        path.parent.mkdir()
+        path.touch(0o755)
+    monkeypatch.chdir(base)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{programs}")
+    assert installed_editor() == [str(programs / "vi")]
+    monkeypatch.setenv("PATH", ".")
+    assert installed_editor() == []
 
 
 @pytest.mark.parametrize(

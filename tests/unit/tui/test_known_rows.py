@@ -63,7 +63,8 @@ def test_only_equal_texts_have_the_full_score_and_conflicts_none(
 ) -> None:
     row = KnownRow("Takes tea", score, relation, True, "people/ada.md:14", "", None)
     assert "".join(span.text for span in known_line(row, 60)).startswith(shown)
-    (label, _), *_ = known_words(row)
+    (label, meaning), *_ = known_words(row)
+    assert meaning[0].isupper()
     assert label == " ".join(shown.split()[:-1])
 
 

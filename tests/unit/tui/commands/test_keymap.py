@@ -21,6 +21,7 @@ from kbx_tui.tui.commands.keymap import (
     offer_in_browser,
 )
 from kbx_tui.tui.shell.help_screen import everyday_first, help_lines
+from kbx_tui.tui.shell.menu import group_of
 from kbx_tui.tui.widgets.footer import ALWAYS_SHOWN, fitting_commands, key_line
 
 
@@ -238,6 +239,11 @@ def test_the_palette_lists_every_action_of_modes_and_panes() -> None:
         if command.scope not in FIELDS_AND_BOXES and not command.in_palette
         if command.label not in ("back", "quit") and ".menu" not in command.id
     }
+    assert not any(command.in_palette for command in COMMANDS if command.label == "back")
+    for scopes in ACTIVE_TOGETHER:
+        listed = [each for each in commands_in(*scopes) if each.in_palette]
+        titles = [(group_of(each), each.title or each.label) for each in listed]
+        assert len(set(titles)) == len(titles), scopes
     ways = ("screen.next", "screen.previous", "app.palette", "app.suspend", "mode.together")
     assert left_out == set(ways)
 

@@ -104,7 +104,17 @@ def test_each_line_of_the_why_pane_has_a_sentence() -> None:
             "0 entities count, next change at .40",
         ),
         ((ALICE,), "fast", "threshold has no effect on a fast search"),
-        ((ALICE, replace(PLATFORM, is_outnamed=True)), "two-pass", "1 entity counts"),
+        (
+            (ALICE, replace(PLATFORM, is_outnamed=True)),
+            "two-pass",
+            "threshold has no effect: only named ones count",
+        ),
+        (
+            (ALICE, replace(PLATFORM, score=0.8, left_out="only the best 1 count")),
+            "two-pass",
+            "threshold has no effect: only the best 1 count",
+        ),
+        ((ALICE,), "two-pass", "threshold has no effect: all entities are sure"),
         ((), "flat", "threshold has no effect: no entity is found"),
     ],
 )
@@ -142,15 +152,14 @@ def test_a_threshold_that_moves_nothing_says_why_and_what_would() -> None:
         "threshold .50: no score changed, 1 entity counts, next changes at .45 and .63"
     )
     sure = view_of((replace(ALICE, score=1.0),))
-    assert moved_words(threshold, (), sure) == "threshold .50: no score changed, 1 entity counts"
+    none = "threshold has no effect: all entities are sure"
+    assert moved_words(threshold, (), sure) == f"threshold .50: no score changed, {none}"
     row = ResultRow(0, "0.md", "", "", 1, 0.5, 0.5, 0.0, 0.0, "")
     higher = view_of(sure.entities, results=(replace(row, score=0.7),))
     assert moved_words(threshold, sure.results, sure, is_back=True) == (
-        "threshold .50 again: all is as it was, 1 entity counts"
+        f"threshold .50 again: all is as it was, {none}"
     )
-    assert moved_words(threshold, [row], higher) == (
-        "threshold .50: the order stays, 1 entity counts"
-    )
+    assert moved_words(threshold, [row], higher) == f"threshold .50: the order stays, {none}"
 
 
 def test_parts_of_a_result_add_up_to_its_score() -> None:

@@ -108,7 +108,7 @@ def test_badge_shows_mode_reason_and_time(mode: Mode, text: str) -> None:
 
 
 def test_small_badge_keeps_mode_and_reason() -> None:
-    mode = Mode("flat", "entities below the threshold", "default", 12.0, 1.0)
+    mode = Mode("flat", "no sure entity", "default", 12.0, 1.0)
     assert longest_fitting(mode_candidates(mode), 24) == "flat · no sure entity"
     assert longest_fitting(mode_candidates(mode), 6) == "flat"
 

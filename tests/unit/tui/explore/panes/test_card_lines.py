@@ -1,6 +1,7 @@
 """The lines of an entity card, at any width and for any text."""
 
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -54,7 +55,7 @@ def test_every_line_fits_the_width(
     card = replace(CARD, name=name, role=role, aliases=(name,), facts=tuple(facts))
     lines = [
         *entities.head_lines(card, width),
-        *entities.fact_lines(facts, width),
+        *chain.from_iterable(entities.fact_lines(facts, width)),
         *entities.item_lines(items, width),
         entities.page_line(role, width, cursor=True),
         entities.group_line("2026", 12, width),
@@ -71,7 +72,8 @@ def test_every_line_of_a_document_fits(document: EntityDocument, width: int, cur
 
 @given(facts, widths)
 def test_no_text_of_a_fact_is_lost(fact: Fact, width: int) -> None:
-    shown = "".join(texts(entities.fact_lines([replace(fact, sources=(), date="")], width)))
+    (lines,) = entities.fact_lines([replace(fact, sources=(), date="")], width)
+    shown = "".join(texts(lines))
     assert fact.text.replace(" ", "") in shown.replace(" ", "").replace("·", "")
     assert fact.status == "active" or fact.status in shown
 
@@ -84,24 +86,24 @@ def test_head_names_what_is_known_and_empty_sections_are_left_out() -> None:
         "  2 facts · 1 open · 3 documents",
     ]
 
-    assert entities.fact_lines((), 40) == entities.item_lines((), 40) == []
+    assert not [*entities.fact_lines((), 40), *entities.item_lines((), 40)]
     bare = Card("person:x", "X", "", "", (), "", "", (), (), ())
     assert texts(entities.head_lines(bare, 40)) == ["● X", "  nothing is known about it yet"]
 
 
 def test_superseded_facts_are_dim_and_say_so() -> None:
-    lines = entities.fact_lines(CARD.facts, 60)
-    assert texts(lines)[2:] == [
+    lines = list(chain.from_iterable(entities.fact_lines(CARD.facts, 60)))
+    assert texts(lines) == [
         "  2026-03-17  Signs off the cut-over",
         "              from Migration go/no-go, a, 1 more",
         "  2025-12-04  Wants it before Christmas",
         "              superseded · from x",
     ]
-    assert [lines[row][1].look for row in (2, 4)] == ["text", "dim"]
+    assert [lines[row][-1].look for row in (0, 2)] == ["text", "dim"]
 
 
 def test_facts_show_a_short_source_and_their_date_below_if_narrow() -> None:
-    assert texts(entities.fact_lines(CARD.facts[1:], 40))[2:] == [
+    assert texts(*entities.fact_lines(CARD.facts[1:], 40)) == [
         "  · Wants it before Christmas",
         "    2025-12-04 · superseded · from x",
     ]

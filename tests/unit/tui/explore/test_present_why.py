@@ -159,7 +159,8 @@ def test_a_page_asked_for_says_so_and_nothing_else_of_itself(
         known_items={0: known_item},
     )
     links = tuple(replace(each, reasons=("own page",)) for each in retrieved.links)
-    (why, _) = explanations(replace(retrieved, links=links), Tuning())
+    asked = replace(retrieved, links=links, titles=(retrieved.query, "Other"))
+    (why, _) = explanations(asked, Tuning())
     snippet = Snippet("", (), "", 1, 1, (("alice", 2),))
     assert why_sentence(why, snippet) == sentence
     assert f"1.00 {first}: shown first" in text_of(why_lines(why, snippet, 60))

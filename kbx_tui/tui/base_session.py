@@ -291,6 +291,7 @@ class BaseSession:
         except KbxError as error:  # an invalid edit: the settings stay as they were
             self.client.report(error)
         try:
+            await self.client.run(_refresh)
             await self._count()
         except Exception as error:  # an index that cannot be counted may still be searched
             self.client.report(error)
@@ -387,6 +388,11 @@ def _read_basics(engine: KnowledgeBase) -> tuple[Settings, Tuning, BaseSummary, 
     summary = BaseSummary(name, root, engine.is_indexed())
     untrusted = {request.key for request in engine.untrusted}
     return engine.settings, engine.tuning(), summary, untrusted
+
+
+def _refresh(engine: KnowledgeBase) -> None:
+    if engine.is_indexed():
+        engine.refresh()  # else a search just before the index changed may put off reading it
 
 
 def _warm(engine: KnowledgeBase) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 TYPING_PAUSE = 0.15
 MAX_STEPS = 100
+READING = "reading drafts …"
 
 
 class ReviewModel:
@@ -58,7 +59,8 @@ class ReviewModel:
         self.is_loaded = False
         self.is_checking = False
         self._is_writing = self._undo_waits = False
-        self._stored = 0
+        self._stored: int | None = None
+        """Number of stored drafts; None until they have been counted."""
         self._waiting: set[str] = set()
         """Ids of the proposals of agents, when the inbox was last read."""
         self._unsaved: tuple[Draft, ...] | None = None
@@ -67,7 +69,12 @@ class ReviewModel:
 
     @property
     def count(self) -> int:
-        return len(self.drafts) if self.is_loaded else self._stored
+        return len(self.drafts) if self.is_loaded else self._stored or 0
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether there may be stored drafts that have not been read yet."""
+        return not self.is_loaded and self._stored != 0
 
     async def count_stored(self) -> None:
         self._stored = await self._client.run(lambda engine: len(engine.drafts.stored()))
@@ -378,7 +385,9 @@ class ReviewModel:
 
     def apply(self) -> None:
         settled = self._settled()  # only drafts already checked
-        if self.is_checking and not settled:
+        if self.is_reading:
+            self._host.show_notice(READING)
+        elif self.is_checking and not settled:
             self._host.show_notice("still checking: a moment")
         elif not self._may_write():
             return

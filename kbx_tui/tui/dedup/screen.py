@@ -21,11 +21,12 @@ from kbx_tui.tui.base_session import BaseSession
 from kbx_tui.tui.commands.bindings import bindings
 from kbx_tui.tui.commands.keymap import ANY_MODE
 from kbx_tui.tui.dedup import panes, rows
+from kbx_tui.tui.dedup.model import READING
 from kbx_tui.tui.shell.frame_screen import ModeScreen
 from kbx_tui.tui.shell.overlay import Confirm
 from kbx_tui.tui.terminal_app import Notice
 from kbx_tui.tui.widgets.footer import StatusLine
-from kbx_tui.tui.widgets.lines_view import RowsView
+from kbx_tui.tui.widgets.lines_view import RowsView, dim_text
 from kbx_tui.tui.widgets.number_slider import NumberSlider
 
 
@@ -96,12 +97,14 @@ class Dedup(ModeScreen):
         drafts = self.query_one(panes.DraftList)
         summary = self.session.explore.summary
         has_file = summary is not None and Path(summary.root, panes.DRAFTS_FILE).is_file()
-        drafts.empty_state = panes.no_drafts(
+        none = panes.no_drafts(
             self.app.keymap,
             is_typing=self.is_typing,
             is_asked=self.line.use != "new",
             has_file=has_file,
         )
+        reading = dim_text(READING)
+        drafts.empty_state = lambda width: (reading if self.model.is_reading else none)(width)
         drafts.rebuild_lines()
         self.line.show_placeholder()
         if isinstance(self.focused, panes.DraftLine):

@@ -110,10 +110,10 @@ class ExploreModel:
         self._search, self._reranking = LatestOnly(client), LatestOnly(client)
         self._retrieves: object = None
         """The `SearchState.retrieval_key` of the newest search."""
-        self._is_outdated = False
+        self._growths = self._growths_shown = 0
+        """How often the index has grown, and how often before what is displayed was searched."""
         self._failure: tuple[Exception | None, object] = None, ()
         """The error of the last search that failed, and what it searched for."""
-        """Whether the index grew during the newest search, which may have read the old one."""
         self._reranker_pool: ThreadPoolExecutor | None = None
 
     @property
@@ -294,9 +294,8 @@ class ExploreModel:
         if self._open_query and self.state.query.startswith(self._open_query):
             # Undo the completion of the last word: the index may hold it as typed by now.
             self.state = replace(self.state, query=self._open_query)
-        if self.is_searching:
-            self._is_outdated = True
-        elif self.state.query:
+        self._growths += 1
+        if self.state.query and not self.is_searching:  # else that search notices it
             self._start_search(is_new=not self.displayed.answers(self.state))
 
     async def complete_path(self, text: str) -> tuple[str, ...]:
@@ -373,6 +372,8 @@ class ExploreModel:
         elif self.displayed.answers(after):
             if self._retrieves != after.retrieval_key:  # typed back to what is shown
                 self._search.cancel()
+                if self._growths_shown != self._growths:  # that search was to read the newer index
+                    self._start_search(is_new=False)
             self._rank(is_new=False)
         else:
             self._reranking.cancel()
@@ -389,22 +390,24 @@ class ExploreModel:
 
     async def _run(self, pause: float, *, is_new: bool) -> None:
         await asyncio.sleep(pause)  # a further key cancels this search here
-        self._is_outdated = True
-        while self._is_outdated:
-            self._is_outdated = False
+        growths = -1
+        while growths != self._growths:  # the search may have read the index from before it grew
+            growths = self._growths
             try:
                 found = await self._retrieve(self.state)
             except Exception as error:
-                if not self._is_outdated:
+                if growths == self._growths:
                     self._failure = error, self._retrieves
                     raise
                 continue
-            if found is not None:
-                state, evidence, trouble = found
-                self._take_evidence(state, evidence, is_new)
-                is_new = False
-                if trouble:
-                    self._status.show_error(f"found by words alone: {trouble}")
+            if found is None:
+                continue
+            state, evidence, trouble = found
+            self._growths_shown = growths
+            self._take_evidence(state, evidence, is_new)
+            is_new = False
+            if trouble:
+                self._status.show_error(f"found by words alone: {trouble}")
 
     async def _retrieve(self, state: SearchState) -> tuple[SearchState, Evidence, str] | None:
         """Return the evidence for `state`, with its query completed; None without an index.

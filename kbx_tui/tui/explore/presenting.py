@@ -24,6 +24,7 @@ from kbx_tui.formatting import (
     rounded_parts,
     share_words,
 )
+from kbx_tui.knowledge.folding import tokens
 from kbx_tui.knowledge.records import Fact
 from kbx_tui.safe_text import safe_line
 from kbx_tui.search.browse import EntityCard, EntityDocument
@@ -318,7 +319,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
         terms=terms,
         frecency=view.Term(hot_weight, rounded[-1], "hotness") if hot_weight else None,
         known_item=safe_line(ranked.known_item),
-        known_as=_known_as(ranked.known_item, evidence),
+        known_as=_known_as(ranked.known_item, evidence, evidence.titles[row]),
         is_weak=not ranked.known_item and blended < view.WEAK * float(ranking.final.max()),
         sections=() if is_listed and not _shown(blended) else tuple(sections),
         reranking=reranking,
@@ -332,7 +333,7 @@ def present_why(ranking: Ranking, explanation: Explanation) -> view.Why:
     )
 
 
-def _known_as(known_item: str, evidence: Evidence) -> str:
+def _known_as(known_item: str, evidence: Evidence, title: str) -> str:
     match known_item:
         case "" | "filter":
             typed = " ".join(map(str, evidence.scope.filters.typed))
@@ -345,6 +346,8 @@ def _known_as(known_item: str, evidence: Evidence) -> str:
             return "the page you asked about"
         case "similar name" | "role":
             return f"you asked for {'a name like its own' if known_item != 'role' else 'its role'}"
+        case "title" if not {*tokens(title)} <= {*tokens(evidence.query)}:
+            return "you gave another name of it"
         case _:
             if known_item in GIVEN:
                 return f"you gave its {known_item} in full"

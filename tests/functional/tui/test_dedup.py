@@ -593,6 +593,25 @@ async def test_drafts_outlive_other_modes_and_a_restart(demo_copy: Path) -> None
         assert review.rows[0].action == "skip"
 
 
+async def test_nothing_is_said_to_be_missing_while_drafts_are_read(demo_copy: Path) -> None:
+    with KnowledgeBase(demo_copy) as kb:
+        kb.drafts.save(kb.drafts.in_file("drafts.md"))
+    watched = Watched()
+    async with running(demo_copy, NARROW, watched=watched) as driver:
+        await driver.until(lambda: driver.explore.session.review.count == 7)
+        watched.retrieving.clear()  # the engine is busy with a search
+        driver.explore.model.update(query="gangway")
+        await driver.until(lambda: watched.queries)
+        await driver.press("f2")
+        await driver.until(lambda: isinstance(driver.app.screen, Dedup))
+        await driver.press("escape", "escape", "a")
+        await driver.until(lambda: "reading drafts …" in driver.screen_text())
+        drafts = driver.app.screen.query_one(DraftList)
+        assert "No drafts" not in driver.screen_text() and not drafts.rows
+        watched.retrieving.set()
+        await driver.until(lambda: drafts.rows)
+
+
 async def test_switching_modes_while_drafts_load_adds_no_duplicates(demo_copy: Path) -> None:
     with KnowledgeBase(demo_copy) as kb:
         kb.drafts.save(kb.drafts.in_file("drafts.md"))

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from hypothesis import example, given, settings
@@ -48,13 +49,20 @@ class GatedEngine:
         self.gate = threading.Semaphore(0)
         self.waiting = threading.Event()
         """Set while a retrieval waits at the gate."""
-        self.answered = 0
+        self.answered = self.version = self.read = 0
 
     def tuning(self, preset: str | None = None, **changes: Any) -> Tuning:
         return replace(Tuning.seed() if preset == "seed" else Tuning(), **changes)
 
     def is_indexed(self) -> bool:
         return True
+
+    def reread_settings(self) -> None:
+        pass
+
+    def refresh(self) -> None:
+        """Read the newest version of the index: a search alone may read an older one."""
+        self.read = self.version
 
     def index(self, *_: object, **__: object) -> IndexReport:
         return cast(IndexReport, None)
@@ -74,17 +82,22 @@ class GatedEngine:
     def status(self) -> Any:
         class Counts:
             documents, entities, vector_share = 2, 0, 1.0
-            stale: tuple[()] = ()
+            stale, entities_outdated = (), False
 
         return Counts()
 
+    def contents(self) -> Any:
+        return SimpleNamespace(summary="", queries=(), busiest=())
+
     def retrieve(self, request: SearchRequest) -> Evidence:
+        version = self.read
         self.waiting.set()
         self.gate.acquire()
         self.waiting.clear()
         answer = evidence(components([3.0, 1.0], [0.5, 0.4], request.query), fast=request.fast)
         self.answered += 1
-        return replace(answer, scope=Scope(request.path or "", Filters(), 2, 2))
+        scope = Scope(request.path or "", Filters(), 2, 2)
+        return replace(answer, scope=scope, generation=version)
 
     def rank(self, evidence: Evidence, tuning: Tuning) -> Ranking:
         return rank(evidence, tuning)
@@ -134,7 +147,10 @@ async def play(steps: Sequence[Step]) -> None:
                 await until(lambda count=answered: engine.answered > count)  # type: ignore[misc]
                 await reach_the_gate()  # the answer has arrived, another retrieval may be due
         elif name == "grow":
+            engine.version += 1
             session.refresh()
+        elif name == "noted":
+            await until(lambda: model.is_searching)
         elif name == "undo":
             model.undo()
         else:
@@ -142,12 +158,15 @@ async def play(steps: Sequence[Step]) -> None:
         await asyncio.sleep(0)
     wanted = model.state
     engine.gate.release(1_000)
-    await session.client.run(lambda engine: None)
+    for _ in range(4):  # until what followed from the last change of the index has begun
+        await session.client.run(lambda engine: None)
     await until(lambda: not model.is_searching)
+    found = model.displayed.evidence
     await session.stop()
     assert all(answers(view, state) for view, state in shown)
     # In the end, the answer to the last state is on the screen.
     assert not wanted.query or answers(shown[-1][0], wanted)
+    assert found is None or found.generation == engine.version  # of the newest index
 
 
 def answers(view: ExploreView, state: SearchState) -> bool:
@@ -174,6 +193,17 @@ def answers(view: ExploreView, state: SearchState) -> bool:
         ("begin", None),
         ("mode", "two-pass"),
         ("answer", None),
+    ]
+)
+@example([("query", "a"), ("answer", None), ("grow", None)])
+@example(
+    [
+        ("query", "a"),
+        ("answer", None),
+        ("grow", None),
+        ("noted", None),
+        ("query", "ab"),
+        ("query", "a"),
     ]
 )
 @given(st.lists(STEPS, max_size=14))

@@ -41,6 +41,9 @@ class UncountableEngine:
         self._base.is_indexed = True
         return SimpleNamespace(repaired=())
 
+    def refresh(self) -> bool:
+        return True
+
     def index_question(self) -> None:
         return None
 

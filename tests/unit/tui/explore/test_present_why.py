@@ -102,6 +102,19 @@ def test_no_number_on_screen_is_off_by_a_whole_last_digit(
         assert abs(addends[1].value - explanation.vector_part) <= 0.01
 
 
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("flexible fares", "you gave its title in full"),
+        ("pricing experiment", "you gave another name of it"),
+    ],
+)
+def test_another_name_is_not_called_the_title(query: str, sentence: str) -> None:
+    retrieved = evidence(components([3.0], [0.5], query), known_items={0: "title"})
+    (why,) = explanations(replace(retrieved, titles=("Flexible Fares",)), Tuning())
+    assert why_sentence(why, None) == sentence
+
+
 def test_an_exact_title_is_said_to_be_shown_first() -> None:
     retrieved = evidence(components([3.0, 1.0], [0.5, 0.4]), known_items={1: "title"})
     first = explanations(retrieved, Tuning())[0]
@@ -146,7 +159,8 @@ def test_a_page_asked_for_says_so_and_nothing_else_of_itself(
         known_items={0: known_item},
     )
     links = tuple(replace(each, reasons=("own page",)) for each in retrieved.links)
-    (why, _) = explanations(replace(retrieved, links=links), Tuning())
+    asked = replace(retrieved, links=links, titles=(retrieved.query, "Other"))
+    (why, _) = explanations(asked, Tuning())
     snippet = Snippet("", (), "", 1, 1, (("alice", 2),))
     assert why_sentence(why, snippet) == sentence
     assert f"1.00 {first}: shown first" in text_of(why_lines(why, snippet, 60))

@@ -148,7 +148,7 @@ class ReadOnly(WriteFault):
 
 
 class UnfitText(WriteFault):
-    """What was asked for cannot be written: whoever asked has to ask for something else."""
+    """What was requested cannot be written: another request may succeed, not the same again."""
 
     code = "unfit_text"
 

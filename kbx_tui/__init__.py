@@ -27,7 +27,7 @@ _NAMES = {
         "Ambiguous ConfigError EmbeddingAuth EmbeddingError EmbeddingRateLimited "
         "EmbeddingUnavailable EngineFault FileChanged IndexDamaged IndexElsewhere IndexFault "
         "IndexForeign IndexLocked KbxError NotConfirmed NotFound NotTrusted OutOfRange ReadOnly "
-        "RecordDamaged RerankerError StoreFault UnknownEntity WriteFault"
+        "RecordDamaged RerankerError StoreFault UnfitText UnknownEntity WriteFault"
     ),
     "kbx_tui.evaluation.judgments": "JudgedQuery Judgment UndoneJudgment",
     "kbx_tui.experts.expert_engine": "Expert ExpertRanking",

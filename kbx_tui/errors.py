@@ -22,6 +22,7 @@
     ├── NotTrusted       a base from elsewhere has a setting that the user has not allowed
     └── WriteFault       a file was not written and is unchanged
         ├── ReadOnly     the base is open for reading only
+        ├── UnfitText    a text or value that would be read differently, or damage its page
         ├── FileChanged  it was changed by another process since it was read
         └── RecordDamaged  the journal no longer holds what a write recorded
 
@@ -144,6 +145,12 @@ class WriteFault(KbxError):
 
 class ReadOnly(WriteFault):
     code = "read_only"
+
+
+class UnfitText(WriteFault):
+    """What was requested cannot be written: another request may succeed, not the same again."""
+
+    code = "unfit_text"
 
 
 class FileChanged(WriteFault):

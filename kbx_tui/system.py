@@ -82,8 +82,10 @@ def release_memory() -> None:
     """
     import ctypes
 
-    if (arrow := sys.modules.get("pyarrow")) is not None:
-        arrow.default_memory_pool().release_unused()
+    if "pyarrow" in sys.modules:
+        import pyarrow as pa  # waits while another thread is importing it
+
+        pa.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kbx_tui.editing.lossless_text import LosslessText, Splice, decode_lossless, one_line
-from kbx_tui.errors import WriteFault
+from kbx_tui.errors import UnfitText, WriteFault
 from kbx_tui.knowledge.dates import iso_date
 from kbx_tui.knowledge.entities import facts_with_items
 from kbx_tui.knowledge.facts import (
@@ -102,7 +102,7 @@ def apply_fact_edit(path: str, data: bytes, edit: FactEdit) -> bytes:
         after = page.text.apply(splice)
         if _values_in(parse_fact_page(path, after, entity_id)) == others + Counter(expected):
             return after
-    raise WriteFault(
+    raise UnfitText(
         f"line {fact.line} of {path} cannot be edited without changing how other lines read; "
         "open it in an editor"
     )
@@ -126,7 +126,7 @@ def add_facts(path: str, data: bytes, edits: Sequence[AddFact]) -> bytes:
         added = Counter(each._replace(status=None) for each in (values - others).elements())
         if added == expected and not others - values:
             return after
-    raise WriteFault(f"a line cannot be added to {path} without changing how the page reads")
+    raise UnfitText(f"a line cannot be added to {path} without changing how the page reads")
 
 
 def fact_line(edit: AddFact) -> str:
@@ -137,12 +137,9 @@ def fact_line(edit: AddFact) -> str:
     line = f"- {box}{f'[{date}] ' if date else ''}{text}{f' {source}' if source else ''}"
     entry = read_fact_line(line[2:])
     if entry.text != read_fact_line(text).text or entry.status or (date and entry.date != date):
-        raise WriteFault(
-            f"{text!r} would be read differently as a line of the page: leave out dates, boxes and "
-            "marks before and after the text"
-        )
+        raise _misread(text)
     if source and not entry.sources:
-        raise WriteFault(f"the source {edit.source!r} cannot be read back; remove its brackets")
+        raise UnfitText(f"the source {edit.source!r} cannot be read back; remove its brackets")
     return line
 
 
@@ -177,15 +174,18 @@ def _change(
         return removals(page, item), ()
     if isinstance(edit, StrikeFact):
         if fact.status == "superseded":
-            raise WriteFault(f"line {fact.line} of {page.document.path} is already superseded")
+            raise UnfitText(f"line {fact.line} of {page.document.path} is already superseded")
         day = edit.day and max(edit.day, fact.date)
         return strikes(page, item, day), [values._replace(status="superseded")]
     if isinstance(edit, TickFact):
         if fact.kind != "open_item" or fact.done:
-            raise WriteFault(f"line {fact.line} of {page.document.path} is not an open item")
+            raise UnfitText(f"line {fact.line} of {page.document.path} is not an open item")
         return ticks(page, item), [values._replace(done=True)]
     text, date = _require_text(edit.text), _require_date(edit.date)
-    reworded = values._replace(text=read_fact_line(text).text, date=date or fact.date)
+    entry = read_fact_line(text)
+    if entry.status or entry.date:
+        raise _misread(text)
+    reworded = values._replace(text=entry.text, date=date or fact.date)
     return rewordings(page, fact, item, text, date), [reworded]
 
 
@@ -196,13 +196,23 @@ def _values_in(page: FactPage) -> Counter[_FactValues]:
 def _require_text(text: str) -> str:
     text = one_line(text)
     if not read_fact_line(text).text:
-        raise WriteFault("the text is empty; it needs at least one word")
+        raise UnfitText("the text is empty; it needs at least one word")
+    bare = MARKERS.sub("", text)
+    if (bare != text and not text[0].isdigit()) or split_head(bare)[0]:
+        raise _misread(text)
     return text
+
+
+def _misread(text: str) -> UnfitText:
+    return UnfitText(
+        f"{text!r} would be read differently as a line of the page: leave out dates, bullets, "
+        "boxes and marks before and after it"
+    )
 
 
 def _require_date(date: str) -> str:
     if date and iso_date(date) != date:
-        raise WriteFault(f"{date!r} is not a date; write it as 2026-03-10")
+        raise UnfitText(f"{date!r} is not a date; write it as 2026-03-10")
     return date
 
 

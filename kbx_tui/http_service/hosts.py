@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import re
 import socket
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 from kbx_tui.errors import ConfigError
 
 LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
+_HOST = re.compile(r"(?:\[([^\[\]@%\s]+)\]|([^\[\]@:/?#\\\s]+))(?::([0-9]{0,5}))?")
 SAFE_FETCH_SITES = frozenset(("same-origin", "none"))
 """Values of Sec-Fetch-Site with which our own page, or the address line, sends requests."""
 
@@ -93,13 +95,8 @@ def is_loopback(host: str) -> bool:
 
 def _host_name(host: str) -> str | None:
     """Return the name in a Host header, in lower case, without port and brackets."""
-    try:
-        parts = urlsplit(f"//{host}")
-        name, _ = parts.hostname, parts.port  # a port that is not a number raises
-    except ValueError:
-        return None
-    is_plain = name and not parts.path and not parts.query and not parts.fragment
-    return name if is_plain and "@" not in host and not any(map(str.isspace, host)) else None
+    found = _HOST.fullmatch(host)
+    return (found[1] or found[2]).lower() if found and int(found[3] or 0) < 65_536 else None
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -61,8 +61,8 @@ class RelatedSearch:
         shared, entities = self._entities(row)
         linked = self._links(path)
         links = np.zeros(len(snapshot.paths))
-        for other, reasons in linked.items():
-            links[other] = min(max(each.weight for each in reasons), 1.0)
+        for other, reason in linked.items():
+            links[other] = reason.weight
         near = np.where(meaning >= LEAST_MEANING, meaning, 0.0)
         scores = 1.0 - (
             (1.0 - MEANING * near) * (1.0 - ENTITIES * entities) * (1.0 - LINKS * links)
@@ -70,9 +70,7 @@ class RelatedSearch:
         scores[row] = 0.0
         found, pages = list[RelatedDocument](), set[str]()
         for each in highest(scores, np.flatnonzero(scores >= LEAST), limit).tolist():
-            reasons = self._reasons(
-                float(near[each]), shared.get(each, ()), linked.get(each, ()), links[each]
-            )
+            reasons = self._reasons(float(near[each]), shared.get(each, ()), linked.get(each))
             found.append(
                 RelatedDocument(
                     path=snapshot.paths[each],
@@ -128,40 +126,40 @@ class RelatedSearch:
                 shared[other].append(each)
         return shared, products / np.maximum(lengths * lengths[row], 1e-9)
 
-    def _links(self, path: str) -> Mapping[int, Sequence[_Shared]]:
-        graph = self._graph
-        reasons: dict[int, list[_Shared]] = defaultdict(list)
-        row_of, titles = self._snapshot.row_of, self._snapshot.titles
+    def _links(self, path: str) -> Mapping[int, _Shared]:
+        """Return by which link, the nearest, each document is connected with one."""
+        graph, row_of, titles = self._graph, self._snapshot.row_of, self._snapshot.titles
         to, by = _targets(path, graph), graph.sources.get(path, ())
-        for other in by:
-            reasons[row_of[other]].append(_Shared(1.0, "links to it"))
-        for other in to:
-            reasons[row_of[other]].append(_Shared(1.0, "is linked from it"))
-        for target in to:
-            others = [each for each in graph.sources.get(target, ()) if each != path]
+        nearest = {row_of[other]: _Shared(1.0, "is linked from it") for other in to}
+        nearest |= {row_of[other]: _Shared(1.0, "links to it") for other in by}
+        pages = [("links to", each, graph.sources.get(each, ())) for each in to]
+        pages += [("is linked from", each, tuple(_targets(each, graph))) for each in by]
+        beside = [
+            (
+                f"{verb} {titles[row_of[page]]} as well",
+                page,
+                [each for each in others if each != path],
+            )
+            for verb, page, others in pages
+        ]
+        for words, page, others in sorted(beside, key=lambda each: len(each[2])):
+            shared = _Shared(1.0 / (1.0 + len(others)), words, (page,))
             for other in others:
-                words = f"links to {titles[row_of[target]]} as well"
-                reasons[row_of[other]].append(_Shared(1.0 / (1.0 + len(others)), words, (target,)))
-        for source in by:
-            others = [each for each in _targets(source, graph) if each != path]
-            for other in others:
-                words = f"is linked from {titles[row_of[source]]} as well"
-                reasons[row_of[other]].append(_Shared(1.0 / (1.0 + len(others)), words, (source,)))
-        return reasons
+                nearest.setdefault(row_of[other], shared)
+        return nearest
 
     def _reasons(
-        self, meaning: float, shared: Sequence[_Shared], linked: Sequence[_Shared], links: float
+        self, meaning: float, shared: Sequence[_Shared], linked: _Shared | None
     ) -> list[_Shared]:
         """Return at most one reason of each kind, with its part of the score, the highest first."""
         reasons: list[_Shared] = []
-        if links:
-            link = max(linked, key=lambda each: each.weight)
-            reasons.append(replace(link, weight=LINKS * links))
+        if linked is not None:
+            reasons.append(replace(linked, weight=LINKS * linked.weight))
         by_rarity = sorted(
             (each for each in shared if each.weight > 0.0),
             key=lambda each: (-each.weight, each.words),
         )
-        if links < 1.0:  # a link between the two says the same
+        if linked is None or linked.weight < 1.0:  # a link between the two says the same
             of_one = (each for each in by_rarity if each.is_of_one)
             reasons += [replace(each, weight=ENTITIES * each.weight) for each in islice(of_one, 1)]
         if rarest := [each for each in by_rarity if not each.is_of_one]:

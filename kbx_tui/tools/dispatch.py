@@ -165,6 +165,7 @@ KINDS: dict[type[errors.KbxError], tuple[ErrorType, ErrorCode]] = {
     errors.IndexDamaged: ("INTERNAL", "internal_error"),
     errors.IndexFault: ("TRANSIENT", "internal_error"),
     errors.FileChanged: ("TRANSIENT", "internal_error"),
+    errors.UnfitText: ("VALIDATION", "invalid_request"),
     errors.WriteFault: ("INTERNAL", "internal_error"),
     errors.ConfigError: ("VALIDATION", "invalid_request"),
     errors.NotConfirmed: ("VALIDATION", "permission_denied"),

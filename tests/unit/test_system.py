@@ -60,3 +60,26 @@ def test_freed_memory_between_blocks_in_use_goes_back_to_the_system(
     command = [sys.executable, "-c", GAPS.format(size=size, first=first, then=then)]
     run = subprocess.run(command, capture_output=True, check=True)
     assert int(run.stdout) > least
+
+
+WHILE_IMPORTING = """
+import sys, threading
+from kbx_tui.system import release_memory
+releasing = threading.Thread(target=release_memory)
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "pyarrow.lib":  # of which most is still to come
+            releasing.start()
+
+sys.meta_path.insert(0, Finder)
+import pyarrow
+releasing.join()
+"""
+
+
+@pytest.mark.slow  # another process
+def test_memory_is_released_while_another_thread_imports_arrow() -> None:
+    command = [sys.executable, "-c", WHILE_IMPORTING]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stderr == ""

@@ -47,7 +47,7 @@ from kbx_tui.index.vectors.stored_vectors import (
 from kbx_tui.index.vectors.vector_lists import LISTS
 from kbx_tui.index.vectors.vector_matrix import refresh_vectors_file
 from kbx_tui.index.versions import hash_array
-from kbx_tui.removal import foreign_entries
+from kbx_tui.removal import foreign_entries, has_marker
 from kbx_tui.state_file import set_aside
 
 RENAME_EXCHANGE = 2
@@ -99,7 +99,8 @@ def put_in_place(new: Store, store: Store, documents: int) -> None:
     store.reopen()
     verified_files.cache_clear()
     with suppress(OSError, WriteFault):
-        for name in foreign_entries(replaced):  # what someone put into the folder stays there
+        # What someone put into the folder stays there; it may just have become a link elsewhere.
+        for name in foreign_entries(replaced) if has_marker(replaced) else ():
             other = replaced / name
             if os.path.lexists(folder / name):  # a link with the name of one of our files
                 other = set_aside(other)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks.faults.file_damage import KINDS, damage_files
 from benchmarks.faults.small_base import write_small_base
-from kbx_tui import IndexDamaged, IndexForeign, KnowledgeBase
+from kbx_tui import IndexDamaged, IndexFault, IndexForeign, KnowledgeBase
 from kbx_tui.index.array_file import VERIFIED, verified_files
+from kbx_tui.index.build.repair import put_in_place
 from kbx_tui.index.ownership import claim
 from kbx_tui.index.stamp import DIGESTS, read_stamp, write_stamp
 from kbx_tui.index.store import Store
@@ -239,6 +240,21 @@ def test_a_full_run_leaves_nothing_beside_the_index(
     assert KnowledgeBase(base).index(full=True).embedded == 0
     assert [path.name for path in (base / ".kbx").glob("index*")] == ["index"]
     assert found(base) == before
+
+
+def test_files_are_not_taken_out_of_a_folder_that_the_index_became_a_link_to(
+    base: Path, tmp_path: Path
+) -> None:
+    new = base / ".kbx" / "index.new-0123abcd"
+    index_of(base).rename(new)
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "keep.txt").touch()
+    index_of(base).symlink_to(theirs)
+    with pytest.raises(IndexFault, match="left alone"):
+        put_in_place(Store(str(new)), Store(str(index_of(base))), len(list(base.rglob("*.md"))))
+    assert (theirs / "keep.txt").exists()
+    assert not (index_of(base) / "keep.txt").exists()
 
 
 def test_what_dead_runs_left_is_swept_and_nothing_else(base: Path) -> None:

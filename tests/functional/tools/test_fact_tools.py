@@ -154,6 +154,21 @@ def test_a_new_text_is_not_compared_with_the_fact_it_replaces(
     assert (answer["written"], answer["matches"]) == (True, [])
 
 
+@pytest.mark.parametrize("text", ["Likes tea #redacted", "[x] Likes tea", "- [ ] Likes tea", "!!!"])
+def test_a_text_that_would_be_read_differently_is_an_invalid_request(
+    worker: EngineWorker, base: Path, ids: dict[str, int], text: str
+) -> None:
+    for method, whose in (
+        ("kbx.memory_add", {"entity": "Ada Byron"}),
+        ("kbx.memory_edit_fact", {"fact_id": ids["Mends"]}),
+        ("kbx.memory_supersede", {"fact_id": ids["Mends"]}),
+    ):
+        refused = worker.answer(method, {"text": text, **whose})
+        assert refused.failure is not None
+        assert (refused.failure.type, refused.failure.code) == ("VALIDATION", "invalid_request")
+    assert (base / ADA).read_text("utf-8") == TEXT
+
+
 def test_facts_are_changed_only_with_leave(base: Path, ids: dict[str, int]) -> None:
     reading = EngineWorker(lambda: KnowledgeBase(base))
     for tool in ("kbx_memory_edit_fact", "kbx_memory_supersede", "kbx_memory_delete_fact"):

@@ -18,7 +18,7 @@ from kbx_tui.editing.fact_edits import (
 )
 from kbx_tui.editing.journal import smallest_change
 from kbx_tui.editing.page_edits import PageEdit, SetFields, apply_edits
-from kbx_tui.errors import WriteFault
+from kbx_tui.errors import UnfitText, WriteFault
 from kbx_tui.knowledge.entities import read_facts
 from kbx_tui.knowledge.reading import parse_document
 from kbx_tui.knowledge.records import Fact, FactKind
@@ -164,6 +164,10 @@ def test_deleting_a_fact_takes_its_notes_but_no_nested_facts() -> None:
         edited(page, DeleteFact(fact_in(page, "a")))
 
 
+TASKS = "## Facts\n- a\n\n## Open Items\n- [ ] call\n"
+TASK = fact_in(TASKS, "call")
+
+
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
@@ -173,15 +177,25 @@ def test_deleting_a_fact_takes_its_notes_but_no_nested_facts() -> None:
             add("[2026-05-01] x", date="2026-11-24"),
             r"^'\[2026-05-01\] x' would be read differently",
         ),
+        (add("- [x] a", "open_item"), r"^'- \[x\] a' would be read differently"),
+        (add("1) [ ] a", "open_item"), "would be read differently"),
+        (ChangeFact(TASK, "[x] a"), r"^'\[x\] a' would be read differently"),
+        (ChangeFact(TASK, "* [x] a"), "would be read differently"),
+        (ChangeFact(TASK, "a #redacted"), "would be read differently"),
+        (ChangeFact(TASK, "[2026-05-01] a"), "would be read differently"),
+        (TickFact(fact_in("## Facts\n- a\n", "a")), "is not an open item"),
         (add("x", date="yesterday"), "is not a date"),
         (add("x", source="a (b)"), "would be read differently"),
-        (DeleteFact(fact_in("## Facts\n- gone\n", "gone")), r"no longer holds fact \d+, or"),
     ],
-    ids=["empty", "struck", "dated", "date", "source", "id"],
 )
 def test_edit_that_cannot_be_written_is_refused_with_a_reason(edit: FactEdit, message: str) -> None:
-    with pytest.raises(WriteFault, match=message):
-        edited("## Facts\n- a\n", edit)
+    with pytest.raises(UnfitText, match=message):
+        edited(TASKS, edit)
+
+
+def test_edit_of_a_fact_that_is_gone_is_refused() -> None:
+    with pytest.raises(WriteFault, match=r"no longer holds fact \d+, or"):
+        edited(TASKS, DeleteFact(fact_in("## Facts\n- gone\n", "gone")))
 
 
 def test_text_stays_on_its_line_and_outside_of_code() -> None:

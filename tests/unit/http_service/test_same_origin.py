@@ -16,6 +16,9 @@ OPEN = host_rules("0.0.0.0", secure=True)
         (LOCAL, "localhost:9000", True),  # a port that ssh forwards
         (LOCAL, "LOCALHOST", True),
         (LOCAL, "[::1]:8800", True),
+        (LOCAL, "[::1]evil.example", False),
+        (LOCAL, "[::1", False),
+        (LOCAL, "localhost:99999", False),
         (LOCAL, "192.168.1.5:8800", False),
         (LOCAL, "localhost.evil.example", False),
         (LOCAL, "evil.example", False),

@@ -12,6 +12,7 @@ from kbx_tui.knowledge.facts import FactLine, read_fact_line
 from kbx_tui.tools.dispatch import call
 from tests.command_line import CommandLine
 from tests.functional.vaults import index_vault
+from tests.hostile_base import controls_in, write_hostile_base
 
 ADA = """---
 role: Skipper
@@ -168,3 +169,25 @@ def test_agent_gets_nothing_marked_since_the_last_run(tmp_path: Path) -> None:
         answer = call(kb, "kbx.context", {"tokens": 500})
     assert "Ada Stone" in answer["text"]
     assert "north route" not in json.dumps(answer)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("timeline", "@mallory"),
+        ("timeline", "mallory", "--as-of", "2026-03"),
+        ("context", "--tokens", "500"),
+        ("related", "@mallory"),
+        ("entity", "list", "--stale", "1"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_in_a_base_reaches_the_terminal_as_a_control(
+    words: tuple[str, ...], tmp_path: Path, kbx: CommandLine
+) -> None:
+    root = write_hostile_base(tmp_path)
+    kbx("index", "--kb", str(root))
+    shown = kbx(*words, "--kb", str(root))
+    assert shown.code == 0, shown.err
+    assert "quokka" in shown.out or "Mallory" in shown.out or "Fact" in shown.out
+    assert not controls_in(shown.out + shown.err)

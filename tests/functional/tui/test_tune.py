@@ -308,7 +308,8 @@ async def test_change_is_shown_written_and_undone(demo_copy: Path) -> None:
         await driver.press("enter")
         await driver.until_shown(StatusLine, "saved to larkwater/kbx.toml; z undoes it")
         await driver.until(lambda: sync.run is not run and not sync.is_indexing)
-        await driver.until_shown(StatusLine, "saved to larkwater/kbx.toml")  # not "1 change on disk indexed"
+        # not "1 change on disk indexed"
+        await driver.until_shown(StatusLine, "saved to larkwater/kbx.toml")
         text = file.read_text(encoding="utf-8")
         assert text == BEFORE + "hierarchy_alpha = 0.55\n"
         assert driver.explore.session.judging.pinned == driver.explore.model.settings

@@ -31,7 +31,7 @@ from kbx_tui.tui.drawing.lines import (
     wrap,
 )
 from kbx_tui.tui.explore.entities import EntityList
-from kbx_tui.tui.explore.inputs import threshold_note
+from kbx_tui.tui.explore.inputs import NO_THRESHOLD, threshold_note
 from kbx_tui.tui.explore.result_list import ResultList
 from kbx_tui.tui.explore.view import (
     Addend,
@@ -446,6 +446,8 @@ def moved_words(
     if moved and min(moved) > FEW_RESULTS:
         changed += f", none of the first {min(moved) - 1}"
     note = after.alpha_note if slider.label == "alpha" else threshold_note(after)
+    if note.startswith(NO_THRESHOLD) and ranks == now and not is_back:
+        return note.replace("threshold", f"threshold {format_score(slider.value)}", 1)
     words = ", ".join(filter(None, (changed, note)))
     return f"{slider.label} {format_score(slider.value)}{' again' * is_back}: {words}"
 

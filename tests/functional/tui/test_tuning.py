@@ -126,7 +126,7 @@ async def test_a_moved_slider_names_the_alpha_of_the_next_change(demo: Path) -> 
         await driver.press("down", "right_square_bracket")
         await driver.until_shown(StatusLine, "alpha .55: ", "next change")
         await driver.press("right_curly_bracket")
-        await driver.until_shown(StatusLine, "threshold .55: no score changed, 2 entities count")
+        await driver.until_shown(StatusLine, "threshold .55 has no effect: only named ones count")
         assert driver.status.size.height == 1  # else it would cover the sliders
         first, note = driver.titles[:10], driver.view.alpha_note
         change = float(note.rpartition(" ")[2])
@@ -188,8 +188,8 @@ async def test_a_hollow_entity_above_the_threshold_says_why_it_does_not_count(de
 async def test_entities_count_only_if_none_is_named_outright(demo: Path) -> None:
     async with running(demo, WIDE, asked=QUESTION) as driver:
         await driver.press("down", *["left_curly_bracket"] * 7)  # many reach this threshold
-        await driver.until_shown(StatusLine, "threshold .15: no score changed, 2 entities count ·")
-        await driver.until_shown(Knobs, "keeps 2 of")
+        await driver.until_shown(StatusLine, "threshold .15 has no effect: only named ones count")
+        await driver.until_shown(Knobs, "no effect: only named ones count")
         await driver.until_shown(EntityList, "only named ones count")
         assert driver.view.mode.reason == "Alice Chen + Migration"
 

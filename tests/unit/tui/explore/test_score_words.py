@@ -153,7 +153,7 @@ def test_a_threshold_that_moves_nothing_says_why_and_what_would() -> None:
     )
     sure = view_of((replace(ALICE, score=1.0),))
     none = "threshold has no effect: all entities are sure"
-    assert moved_words(threshold, (), sure) == f"threshold .50: no score changed, {none}"
+    assert moved_words(threshold, (), sure) == none.replace("threshold", "threshold .50")
     row = ResultRow(0, "0.md", "", "", 1, 0.5, 0.5, 0.0, 0.0, "")
     higher = view_of(sure.entities, results=(replace(row, score=0.7),))
     assert moved_words(threshold, sure.results, sure, is_back=True) == (
